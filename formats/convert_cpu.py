@@ -218,10 +218,10 @@ def bits_from_indices(indices: Array, words: int) -> Array:
 
 def bits_to_indices(words: Array, dtype: Any) -> Array:
     """The positions of set bits, ascending."""
-    some = np.flatnonzero(words)
+    nonzero = np.flatnonzero(words)
     # As bool, for which NumPy's nonzero is several times as fast.
-    bits = np.flatnonzero(np.unpackbits(words[some].view(np.uint8), bitorder="little").view(np.bool_))
-    return ((some[bits >> 6] << 6) | (bits & 63)).astype(dtype)
+    bits = np.flatnonzero(np.unpackbits(words[nonzero].view(np.uint8), bitorder="little").view(np.bool_))
+    return ((nonzero[bits >> 6] << 6) | (bits & 63)).astype(dtype)
 
 
 def bits_from_bool(flags: Array, words: int) -> Array:

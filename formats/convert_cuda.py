@@ -158,9 +158,9 @@ def _merge(data: Array | None, positions: Array | None, heads: Array, duplicates
         merged.real = _merge(data.real.copy(), positions, heads, duplicates)
         merged.imag = _merge(data.imag.copy(), positions, heads, duplicates)
         return merged
-    how = {"sum": "Sum", "max": "Most"}.get(duplicates or "min", "Least")
+    rule = {"sum": "Sum", "max": "Most"}.get(duplicates or "min", "Least")
     launch(
-        "convert.cuh", f"merge_runs<{REAL_TYPES[data.dtype]}, hpgraph::{how}>", strided(len(heads)),
+        "convert.cuh", f"merge_runs<{REAL_TYPES[data.dtype]}, hpgraph::{rule}>", strided(len(heads)),
         data, positions, len(positions), heads, len(heads), merged,
     )  # fmt: skip
     return merged

@@ -18,8 +18,8 @@ def checked_duplicates(duplicates: Any, data: Any = None) -> Any:
     if duplicates is not None and not (isinstance(duplicates, str) and duplicates in CHOICES):
         raise ValueError(f'duplicates must be {", ".join(map(_quoted, CHOICES[:-1]))} or "error", not {duplicates!r}')
     if duplicates not in ("sum", "first", "keep", "error") and getattr(getattr(data, "dtype", None), "kind", "") == "c":
-        how = "min" if duplicates is None else duplicates
-        raise TypeError(f'duplicates="{how}" needs an order, which complex numbers do not have: give "sum" or "first"')
+        rule = "min" if duplicates is None else duplicates
+        raise TypeError(f'duplicates="{rule}" needs an order, which complex numbers do not have: give "sum" or "first"')
     return duplicates
 
 

@@ -214,9 +214,9 @@ class Pages:
         """
         rows = self._chosen(rows)
         begin, end = self.indptr[rows], self.indptr[rows + 1]
-        some = end > begin
-        first = np.searchsorted(self.first_arc, begin[some], side="right") - 1
-        last = np.searchsorted(self.first_arc, end[some], side="left")
+        has_entries = end > begin
+        first = np.searchsorted(self.first_arc, begin[has_entries], side="right") - 1
+        last = np.searchsorted(self.first_arc, end[has_entries], side="left")
         # At each page, the number of rows that begin there less the number that ended before it.
         length = self.n_pages + 1
         return np.flatnonzero(np.cumsum(np.bincount(first, minlength=length) - np.bincount(last, minlength=length)))

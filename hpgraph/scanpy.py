@@ -222,11 +222,11 @@ def neighbors(
     keys = {"connectivities": f"{prefix}connectivities", "distances": f"{prefix}distances"}
     for weights, what in (("distance", "distances"), ("fuzzy", "connectivities")):
         adata.obsp[keys[what]] = from_knn(*found, weights).to("cpu").out_csr.to_scipy(copy=True)
-    said = {"n_neighbors": n_neighbors, "method": "umap", "metric": metric, "random_state": random_state}
-    said["use_rep"] = name
+    params = {"n_neighbors": n_neighbors, "method": "umap", "metric": metric, "random_state": random_state}
+    params["use_rep"] = name
     adata.uns[key_added or "neighbors"] = {
         "connectivities_key": keys["connectivities"], "distances_key": keys["distances"],
-        "params": said | ({} if n_pcs is None else {"n_pcs": n_pcs}),
+        "params": params | ({} if n_pcs is None else {"n_pcs": n_pcs}),
     }  # fmt: skip
     return adata if copy else None
 

@@ -90,10 +90,10 @@ def _recognized() -> None:
 
 
 def _sets(debian: hpg.Graph) -> None:
-    some = debian.subgraph(["libc6", "libgcc-s1", "gcc-12-base", "perl"])
+    packages = debian.subgraph(["libc6", "libgcc-s1", "gcc-12-base", "perl"])
     debian.filter(vertices=debian.in_degree > 100)
-    some.add_edges(["perl"], ["dash"]) | debian.subgraph(["dash", "dpkg"])
-    some.has_edge(hpg.id([0, 1]), hpg.id([1, 2]))
+    packages.add_edges(["perl"], ["dash"]) | debian.subgraph(["dash", "dpkg"])
+    packages.has_edge(hpg.id([0, 1]), hpg.id([1, 2]))
 
 
 def _changes() -> None:

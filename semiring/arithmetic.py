@@ -92,8 +92,8 @@ def _any(a: Any, b: Any) -> Any:
 
 
 def _any_index(dtype: np.dtype) -> Python:
-    nothing = np.array(-1).astype(dtype)[()]
-    return lambda a, b: b if a == nothing else a
+    absent = np.array(-1).astype(dtype)[()]
+    return lambda a, b: b if a == absent else a
 
 
 def _div_complex(a: Any, b: Any) -> Any:

@@ -48,8 +48,8 @@ def reason(error: BaseException) -> str:
     # Numba colours its messages if colorama is installed.
     lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", str(error)).splitlines()]
     place = next((line.rstrip(":") for line in lines if line.startswith("File ")), "")
-    said = itertools.takewhile(lambda line: not line.startswith("File "), lines)
-    text = " ".join(line for line in said if line and not line.startswith(_NOISE)) or type(error).__name__
+    message_lines = itertools.takewhile(lambda line: not line.startswith("File "), lines)
+    text = " ".join(line for line in message_lines if line and not line.startswith(_NOISE)) or type(error).__name__
     raised = re.search(r" Raised from (.*) \((\d+)\)$", text)
     if raised:
         text, place = text[: raised.start()], f'File "{raised[1]}", line {raised[2]}'

@@ -52,12 +52,12 @@ class Lookup(NamedTuple):
 
 def check_function(python: FunctionType, name: str) -> None:
     """Refuse a function that cannot be compiled or is not reproducible, itself or by its references."""
-    met: set[int] = set()
+    seen: set[int] = set()
     waiting = [python]
     while waiting:
         function = waiting.pop()
-        if id(function) not in met:
-            met.add(id(function))
+        if id(function) not in seen:
+            seen.add(id(function))
             waiting.extend(_check(function, name))
 
 
@@ -167,7 +167,7 @@ def _unassigned(code: CodeType) -> tuple[tuple[str, str], ...]:
     steps = list(dis.get_instructions(code))
     at = {step.offset: place for place, step in enumerate(steps)}
     # Variables without a value before each instruction, on any path; exception handlers are not followed.
-    parameters = [name for some in inspect.getargs(code) for name in (some if isinstance(some, list) else [some])]
+    parameters = [name for group in inspect.getargs(code) for name in (group if isinstance(group, list) else [group])]
     missing: dict[int, frozenset[str]] = {0: frozenset(code.co_varnames).difference(parameters)}
     found: dict[str, int] = {}
     waiting = [0]

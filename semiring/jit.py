@@ -127,5 +127,5 @@ def _keep_off_disk(context: Any, builder: Any) -> None:
     instruction, so that it is not optimized away.
     """
     address = context.add_dynamic_addr(builder, id(_FUNCTIONS), info="hpgraph.Function")
-    nothing = ir.FunctionType(ir.VoidType(), [address.type])
-    builder.asm(nothing, "", "r", [address], True)
+    signature = ir.FunctionType(ir.VoidType(), [address.type])
+    builder.asm(signature, "", "r", [address], True)

@@ -134,8 +134,8 @@ class Monoid(ByName):
 
     def _terminal_test(self, dtype: np.dtype) -> Python:
         if self.ends_on_anything:
-            nothing = self.identity_for(dtype)
-            return lambda a: a != nothing
+            identity = self.identity_for(dtype)
+            return lambda a: a != identity
         terminal = self.terminal_for(dtype)
         if terminal is None:
             return lambda a: False

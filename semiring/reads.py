@@ -20,16 +20,18 @@ def reads(function: Callable[..., Any]) -> Mapping[str, frozenset[str] | None]:
         return MappingProxyType(dict.fromkeys(parameters))
     found: dict[str, frozenset[str] | None] = dict.fromkeys(parameters, frozenset())
     found.update((name, None) for name in parameters if name in code.co_cellvars)
-    for here, following in itertools.pairwise(dis.get_instructions(code)):
-        if "_FAST" not in here.opname or here.argval is None:
+    for instruction, following in itertools.pairwise(dis.get_instructions(code)):
+        if "_FAST" not in instruction.opname or instruction.argval is None:
             continue
         # In newer Python versions one instruction may load two variables; the next instruction uses the second.
-        named = here.argval if isinstance(here.argval, tuple) else (here.argval,)
+        named = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
         for place, name in enumerate(named):
             known = found.get(name)
             if known is None:
                 continue
-            taken = here.opname.startswith("LOAD") and place == len(named) - 1 and following.opname == "LOAD_ATTR"
+            taken = (
+                instruction.opname.startswith("LOAD") and place == len(named) - 1 and following.opname == "LOAD_ATTR"
+            )
             found[name] = known | {following.argval} if taken else None
     return MappingProxyType(found)
 
@@ -41,9 +43,9 @@ def given_attribute(function: FunctionType, parameter: str) -> FunctionType:
     """
     code, instructions = bytearray(function.__code__.co_code), list(dis.get_instructions(function.__code__))
     ends = [one.offset for one in instructions[2:]] + [len(code)]
-    for (here, following), end in zip(itertools.pairwise(instructions), ends, strict=True):
-        named = here.argval if isinstance(here.argval, tuple) else (here.argval,)
-        if "_FAST" in here.opname and named[-1] == parameter and following.opname == "LOAD_ATTR":
+    for (instruction, following), end in zip(itertools.pairwise(instructions), ends, strict=True):
+        named = instruction.argval if isinstance(instruction.argval, tuple) else (instruction.argval,)
+        if "_FAST" in instruction.opname and named[-1] == parameter and following.opname == "LOAD_ATTR":
             code[following.offset : end] = bytes((dis.opmap["NOP"], 0)) * ((end - following.offset) // 2)
     made = FunctionType(
         function.__code__.replace(co_code=bytes(code)), function.__globals__, function.__name__, function.__defaults__,

@@ -76,8 +76,8 @@ def is_set(builder: Any) -> Any:
     """Emit a check of whether the thread's run is stopped."""
     found = cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(1), 0))
     # Atomic, so that it is read from memory each time.
-    some = builder.load_atomic(_variable(builder, _WORD), "monotonic", 8)
-    with cgutils.if_unlikely(builder, builder.icmp_signed("!=", some, ir.Constant(_INTEGER, 0))):
+    word = builder.load_atomic(_variable(builder, _WORD), "monotonic", 8)
+    with cgutils.if_unlikely(builder, builder.icmp_signed("!=", word, ir.Constant(_INTEGER, 0))):
         own = get_pointer(builder)
         with builder.if_then(cgutils.is_not_null(builder, own)):
             why = builder.load_atomic(own, "monotonic", 8)

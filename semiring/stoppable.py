@@ -67,8 +67,8 @@ class _CheckingLower(Lowering):
             within.enter_context(cgutils.if_unlikely(self.builder, is_set(self.builder)))
             # References held by the function are not released: at most reference counts of the run's arrays.
             kind = self.fndesc.restype
-            nothing = self.context.get_constant_null(kind)
-            self.call_conv.return_value(self.builder, self.context.get_return_value(self.builder, kind, nothing))
+            null = self.context.get_constant_null(kind)
+            self.call_conv.return_value(self.builder, self.context.get_return_value(self.builder, kind, null))
 
     def _measure(self, inst: Any) -> None:
         """Record whether the range of an iterator is long."""

@@ -248,12 +248,12 @@ def multiply(A: MatrixStorage, x: Any, semiring: Semiring = _PLUS_TIMES, out: An
     ``A`` (Matrix, shape (m, n)); ``x`` (array, shape (n,)): on the matrix's device; ``out`` (array, shape (m,),
     optional): destination, of the product's type; possibly in another GPU's memory. Returns array, shape (m,).
     """
-    x, how = _planned(A, x, semiring)
+    x, plan = _planned(A, x, semiring)
     if len(x) != A.shape[1]:
         raise ValueError(f"x must have length {A.shape[1]} for a matrix of shape {A.shape}, not {len(x)}")
     if out is None:
-        out = how.empty(A.shape[0], how.dtype)
-    how.backend.pull(how.stored, how.gather, how.reduce, (x if x.flags.c_contiguous else x.copy(),), out)
+        out = plan.empty(A.shape[0], plan.dtype)
+    plan.backend.pull(plan.stored, plan.gather, plan.reduce, (x if x.flags.c_contiguous else x.copy(),), out)
     return out
 
 
@@ -267,16 +267,16 @@ def multiply_dense(A: MatrixStorage, X: Any) -> Any:
 
     ``A`` (Matrix, shape (m, n)); ``X`` (array, shape (n, k)): on the matrix's device. Returns array, shape (m, k).
     """
-    X, how = _planned(A, X, _PLUS_TIMES)
+    X, plan = _planned(A, X, _PLUS_TIMES)
     rows, columns = A.shape
     if len(X) != columns:
         raise ValueError(f"A of shape {A.shape} cannot be multiplied by an array of shape {X.shape}")
     if X.shape[1] == 1:
         return multiply(A, X[:, 0]).reshape(rows, 1)
-    out = how.empty((rows, X.shape[1]), how.dtype)
+    out = plan.empty((rows, X.shape[1]), plan.dtype)
     if out.size:
         X = X if X.flags.c_contiguous else X.copy()
-        how.backend.pull_dense(how.stored, how.gather, how.reduce, (X,), out)
+        plan.backend.pull_dense(plan.stored, plan.gather, plan.reduce, (X,), out)
     return out
 
 

@@ -164,8 +164,8 @@ def map_container(A: Any, function: EntryFunction, thunk: Any) -> Any:
     if not isinstance(A, VectorStorage):
         return backend.map_entries(A.csr, function, thunk)
     # The thunk is passed as a second vector without present entries.
-    nothing = array_module(A.device).empty(0, function.y_dtype)
+    empty = array_module(A.device).empty(0, function.y_dtype)
     absent = Bitmask.zeros(A.size, A.device)
     return backend.zip_entries(
-        A.values, nothing, None, absent, function, function, None, function.dtype, fills=(True, thunk)
+        A.values, empty, None, absent, function, function, None, function.dtype, fills=(True, thunk)
     )

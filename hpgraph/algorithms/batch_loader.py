@@ -108,9 +108,9 @@ class BatchLoader:
                     one = next(prepared, None)
                     if one is None:
                         break
-                    sample, rows, there = one
+                    sample, rows, event = one
                     # Waits for this event only, since the main stream's later draw waits for the last fetch.
-                    link.wait_event(there)
+                    link.wait_event(event)
                     with link:
                         sample = replaced(sample, features=self._features.fetch(rows))
                     ready.append((sample, rows, link.record()))
@@ -206,9 +206,9 @@ class NeighborLoader(BatchLoader):
             seeds = seeds[to_device(order, self.graph.device)]
         for batch in range(len(self)):
             part = seeds[batch * self.batch_size : (batch + 1) * self.batch_size]
-            chance = int(random_bits(self.seed, epoch, batch))
+            batch_seed = int(random_bits(self.seed, epoch, batch))
             yield draw_sample(
-                self.graph, part, self.fanouts, self._weighted, self.incoming, self._how, self._method, chance
+                self.graph, part, self.fanouts, self._weighted, self.incoming, self._how, self._method, batch_seed
             )
 
 

@@ -248,17 +248,22 @@ def _by_arcs(graph: Graph, sources: np.ndarray, sums: Sums, done: Callable[[int]
     devices = [place_of(one.out_csr.indptr) for one in graphs[: len(parts)]]
 
     def add(part: int) -> Sums:
-        here, share = graphs[part], parts[part]
-        own = sums_of(sums, share) if part == 0 else _zero_sums(here, sums, share)
-        kernels(here.device).dependencies(
-            here.out_csr, here.in_csr, sources[share], own, profile=lambda: _profile(here, sources[share]), done=done
+        own_graph, share = graphs[part], parts[part]
+        own = sums_of(sums, share) if part == 0 else _zero_sums(own_graph, sums, share)
+        kernels(own_graph.device).dependencies(
+            own_graph.out_csr,
+            own_graph.in_csr,
+            sources[share],
+            own,
+            profile=lambda: _profile(own_graph, sources[share]),
+            done=done,
         )
         return own
 
     for share, own in zip(parts[1:], on_each(devices, add)[1:], strict=True):
         sums.reach[share] = move_array(own.reach, devices[0])
-        for mine, theirs in zip(sums[:3], own[:3], strict=True):
-            mine += move_array(theirs, devices[0])
+        for total, addend in zip(sums[:3], own[:3], strict=True):
+            total += move_array(addend, devices[0])
 
 
 def _zero_sums(graph: Graph, like: Sums, share: slice) -> Sums:
@@ -279,15 +284,15 @@ def _by_distances(graph: Graph, sources: np.ndarray, sums: Sums, done: Callable[
     wide = graph if arcs.dtype == np.float64 else _in_double(graph)
     group = sources_within(GROUP, lambda count: _WEIGHTED_BYTES * n * count, graph.device)
     for begin in range(0, len(sources), group):
-        some = sources[begin : begin + group]
-        distances = sssp(wide, sources=id(some)).distance
+        batch = sources[begin : begin + group]
+        distances = sssp(wide, sources=id(batch)).distance
         part = sums_of(sums, slice(begin, begin + group))
-        if not kernels(graph.device).weighted_dependencies(wide.out_csr, wide.in_csr, distances, some, part):
+        if not kernels(graph.device).weighted_dependencies(wide.out_csr, wide.in_csr, distances, batch, part):
             raise ValueError(
                 "weight: some weights are so small beside a distance that adding them changes nothing, and shortest "
                 "paths cannot be counted: scale such weights up, or remove those arcs"
             )
-        done(len(some))
+        done(len(batch))
 
 
 def _in_double(graph: Graph) -> Graph:

@@ -256,8 +256,8 @@ def _least(values: Any, others: Any, forest: "RootedForest") -> Any:
     while len(rest):
         size = forest.size[rest]
         done = size < 2 * width
-        here, begin = rest[done], forest.number[rest[done]]
-        extremes[here] = xp.minimum(table[begin], table[begin + size[done] - width])
+        segments, begin = rest[done], forest.number[rest[done]]
+        extremes[segments] = xp.minimum(table[begin], table[begin + size[done] - width])
         table, rest = xp.minimum(table[:-width], table[width:]), rest[~done]
         width *= 2
     return extremes
@@ -342,14 +342,14 @@ def _tour(source: Any, back: Any, first: Any, root: Any, tree: Any, ends: Any, x
     arcs = len(source)
     if arcs == 0:
         return xp.empty(0, np.int64)
-    here = xp.arange(arcs, dtype=np.int64)
+    arc = xp.arange(arcs, dtype=np.int64)
     # The successor of an arc is the arc after its reverse in the order around the vertex.
-    following = here + 1
+    following = arc + 1
     last = following == first[source + 1]
     following[last] = first[source[last]]
     following = following[back]
     closed = (following == first[source[following]]) & (source[following] == root[source[following]])
-    following[closed] = here[closed]
+    following[closed] = arc[closed]
     steps = (~closed).astype(np.int64)
     for _ in range(arcs.bit_length()):
         steps += steps[following]

@@ -218,8 +218,8 @@ def adjusted_rand_index(first: Any, second: Any) -> float:
     counts = counts_of_two(first, second)
     together, of_a, of_b = map(_pairs, counts)
     every = _pairs(counts[0].sum(keepdims=True))
-    chance, maximum = of_a * of_b / every if every else 0.0, (of_a + of_b) / 2
-    return (together - chance) / (maximum - chance) if maximum != chance else 1.0
+    expected, maximum = of_a * of_b / every if every else 0.0, (of_a + of_b) / 2
+    return (together - expected) / (maximum - expected) if maximum != expected else 1.0
 
 
 def _pairs(counts: Any) -> float:

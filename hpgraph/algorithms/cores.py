@@ -292,23 +292,23 @@ def core_numbers(graph: Any) -> Any:
             left = after
 
 
-def _band(graph: Any, there: Any, left: Any, core: Any, most: int) -> tuple[Any, Any, int | None]:
+def _band(graph: Any, present: Any, left: Any, core: Any, most: int) -> tuple[Any, Any, int | None]:
     """Vertices of the least core numbers, of at most so many arcs, and the degrees that the others are left with.
 
     Last, the number that all of them have, if it is one: any number of vertices may have it.
     """
     xp = array_module(left)
-    degrees = left[there]
+    degrees = left[present]
     min_degree, arcs = to_device(xp.stack([degrees.min(), degrees.sum()]), "cpu").tolist()
     if arcs <= most:
-        return there, left, None
+        return present, left, None
     # Half, since removals reduce the degrees of other vertices.
     arcs_below = xp.cumsum(xp.bincount(degrees, weights=degrees.astype(np.float64)))
     below = max(count(arcs_below <= most // 2), min_degree + 1)
     while True:
-        going = there & (left < below)
+        going = present & (left < below)
         after, removed = _peel(graph, going, left, xp.where(going, below - 1, core), below - 1)
-        band = there & (removed >= 0)
+        band = present & (removed >= 0)
         if below == min_degree + 1:
             return band, after, min_degree
         if int((left * band).sum()) <= most:

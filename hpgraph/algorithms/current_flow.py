@@ -156,10 +156,10 @@ def currents(conductance: Any, source: Any, target: Any, of_edges: Any) -> Any:
         potentials[begin : begin + potential.shape[1]] = potential.T
     times, step = 2.0 * np.arange(n) - (n - 1), max(1, _BLOCK // max(n, 1))
     for begin in range(0, len(source), step):
-        some = slice(begin, begin + step)
-        apart = potentials[source[some]] - potentials[target[some]]
+        batch = slice(begin, begin + step)
+        apart = potentials[source[batch]] - potentials[target[batch]]
         apart.sort(axis=1)
-        total[some] = apart @ times
+        total[batch] = apart @ times
     return total * np.ldexp(of_edges, shift)
 
 

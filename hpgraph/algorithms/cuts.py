@@ -57,9 +57,9 @@ def _parts(graph: Graph, near: Any) -> tuple[Any, Any]:
 
 def far_side(both: Graph, capacity: Any, flow: Any, sink: int) -> Any:
     """A mask of the vertices from which arcs that a maximum flow does not fill lead to the sink."""
-    arcs, room = both.out_csr, capacity > flow
+    arcs, is_residual = both.out_csr, capacity > flow
     # Arcs with residual capacity, reversed.
-    turned = arcs.indices[room], arcs.expand_rows()[room]
+    turned = arcs.indices[is_residual], arcs.expand_rows()[is_residual]
     residual = Graph.from_edges(*turned, n_vertices=both.n_vertices, directed=True, names=False)
     return bfs(residual, id(sink)).level >= 0
 

@@ -135,21 +135,21 @@ def _facts_of_parts(graph: Any) -> WeightFacts:
         checked_parts = [(facts_of_weights(weights, len(weights)), len(weights)) for weights in graph.weights_by_page()]
         if graph.directed:
             # The two sides of a damaged file may differ, and searches with negative lengths may not terminate.
-            backwards = [facts_of_weights(some, len(some)) for some in graph.weights_by_page(by_target=True)]
+            backwards = [facts_of_weights(loaded, len(loaded)) for loaded in graph.weights_by_page(by_target=True)]
     elif graph.on_cluster:
         checked_parts = graph.weight_facts_of_blocks()
     else:
         for arcs in graph.arc_parts:
             with place_of(arcs.indptr).here:
                 checked_parts.append((weight_facts(arcs), arcs.nnz))
-    some = [(facts, arcs) for facts, arcs in checked_parts if arcs]
-    if not some:
+    loaded = [(facts, arcs) for facts, arcs in checked_parts if arcs]
+    if not loaded:
         return facts_of_weights(None, graph.n_edges)
-    checked = [facts for facts, _ in some] + backwards
-    mean = sum(facts.mean * arcs for facts, arcs in some) / graph.n_edges
+    checked = [facts for facts, _ in loaded] + backwards
+    mean = sum(facts.mean * arcs for facts, arcs in loaded) / graph.n_edges
     smallest, has_nan = float(np.min([facts.least for facts in checked])), any(facts.has_nan for facts in checked)
     # No shortest path repeats an arc, so the sum of the parts' bounds is a bound.
-    return WeightFacts(smallest, mean, has_nan, sum(facts.longest for facts, _ in some))
+    return WeightFacts(smallest, mean, has_nan, sum(facts.longest for facts, _ in loaded))
 
 
 def bucket_width(graph: Graph, facts: WeightFacts) -> float | None:

@@ -144,19 +144,19 @@ class EccentricityBounds:
         degree, idle = self.graph.out_degree, -1
         while self._are_many(left):
             if idle < 0:
-                some = left[_smallest(degree[left], min(_SMALLEST_BATCH, left.size))]
+                batch = left[_smallest(degree[left], min(_SMALLEST_BATCH, left.size))]
             elif idle < _MAX_STALLED:
-                some = self._dominating(left, max(_SMALLEST_BATCH, min(_LARGEST_BATCH, left.size // _BATCHES)))
+                batch = self._dominating(left, max(_SMALLEST_BATCH, min(_LARGEST_BATCH, left.size // _BATCHES)))
             else:
                 size = max(_SMALLEST_BATCH, left.size // _LAST_BATCHES)
-                some = left[_smallest(-degree[left], min(size, left.size))]
-            self._search(some)
+                batch = left[_smallest(-degree[left], min(size, left.size))]
+            self._search(batch)
             left = self._open(open_)
             if idle < _MAX_STALLED and self._are_many(left):
                 before = left.size
-                self._propagate(some)
+                self._propagate(batch)
                 left = self._open(open_)
-                idle = idle + 1 if before - left.size < _WORTH * len(some) else 0
+                idle = idle + 1 if before - left.size < _WORTH * len(batch) else 0
         while left.size:
             self._search_both_ways(to_device(left[_smallest(degree[left], min(block, left.size))], "cpu"))
             left = self._open(open_)
@@ -182,10 +182,10 @@ class EccentricityBounds:
         share = self._sum / (2 * max(float(self._sum.max()), 1.0))
         # Neighbours have similar bounds; the farthest vertices of the last searches lie elsewhere in the graph.
         turns = [self._far[xp.isin(self._far, unknown)][: (size + 3) // 4]]
-        for some in (left, unknown):
-            count = min((size + 1) // 2, some.size)
-            turns.append(some[_smallest(-(self.upper[some] + share[some]), count)])
-            turns.append(some[_smallest(self.lower[some] + share[some], count)])
+        for candidates in (left, unknown):
+            count = min((size + 1) // 2, candidates.size)
+            turns.append(candidates[_smallest(-(self.upper[candidates] + share[candidates]), count)])
+            turns.append(candidates[_smallest(self.lower[candidates] + share[candidates], count)])
         # Alternate between the kinds, most relevant first, so that a round settles at least one.
         longest = max(len(turn) for turn in turns)
         by_kind = np.full((longest, len(turns)), -1)

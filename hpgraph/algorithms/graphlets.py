@@ -110,8 +110,8 @@ def _orbits(degree: Any, tail: Any, head: Any, support: Any, cycles: Any, clique
     def over_edges(value: Any) -> Any:
         """Sum over each vertex's edges of a function of the other end."""
         orbits = np.zeros(n, np.int64)
-        for here, there in ((tail, head), (head, tail)):
-            np.add.at(orbits, here, value(there))
+        for end, other_end in ((tail, head), (head, tail)):
+            np.add.at(orbits, end, value(other_end))
         return orbits
 
     triangles = over_edges(lambda _: support) // 2

@@ -191,10 +191,10 @@ def hits(
 
 
 def _mutually(graph: Graph, hubs: Any, weighted: bool, tol: float, limit: int) -> tuple[Any, Any, int, float]:
-    nothing = array_module(graph.device).zeros_like(hubs)
-    result = run(_MUTUAL[weighted], graph, max_iteration=2 * limit, value=hubs, kept=nothing, tol=tol)
+    zeros = array_module(graph.device).zeros_like(hubs)
+    result = run(_MUTUAL[weighted], graph, max_iteration=2 * limit, value=hubs, kept=zeros, tol=tol)
     if not result.supersteps:
-        return hubs, nothing, 0, math.inf
+        return hubs, zeros, 0, math.inf
     residual = float(result.world["residual"]) if result.supersteps > 2 else math.inf
     return _scaled(result.value, result.world["total"]), result.kept, result.supersteps // 2, residual
 

@@ -62,11 +62,11 @@ class Drawable:
             begin = xp.searchsorted(self.instant, row + xp.searchsorted(self.moments, limit - window))
         return begin, end
 
-    def drawn(self, vertices: Any, ranges: tuple[Any, Any], fanout: int, how: "Draws", seed: int) -> tuple[Any, Any]:
+    def drawn(self, vertices: Any, ranges: tuple[Any, Any], fanout: int, draws: "Draws", seed: int) -> tuple[Any, Any]:
         """Entries drawn from ranges: of each the number of its range, ascending, and its position."""
         begin, end = ranges
         xp, count = array_module(begin), len(begin)
-        if how.last and fanout >= 0:
+        if draws.last and fanout >= 0:
             counts = xp.minimum(end - begin, fanout)
             offsets = prefix_sum(counts)
             at = xp.arange(int(offsets[-1]))
@@ -82,7 +82,7 @@ class Drawable:
             sums = Sums(sums.running, positive)
         shape = max(2 * count, rows.shape[1]), rows.shape[1]
         table = CSR(shape, bounds, rows.indices, None if sums is None else rows.data, validate=False)
-        return sampling(rows.device).draw(table, sums, 2 * xp.arange(count), fanout, how.replace, seed)
+        return sampling(rows.device).draw(table, sums, 2 * xp.arange(count), fanout, draws.replace, seed)
 
 
 class Draws(NamedTuple):
@@ -135,7 +135,7 @@ class _SampledVertices:
 
 def sample_hops(
     relations: Mapping[Any, Drawable], counts: Mapping[Any, int], seeds: Mapping[Any, Any], time: Mapping[Any, Any],
-    fanouts: Mapping[Any, Sequence[int]], how: Draws, seed: int, device: str,
+    fanouts: Mapping[Any, Sequence[int]], draws: Draws, seed: int, device: str,
 ) -> HopSample:  # fmt: skip
     """Draw neighbours over all relations, one hop after the other.
 
@@ -148,10 +148,10 @@ def sample_hops(
     none = xp.zeros(0, np.int64)
     for kind in [*seeds, *(kind for kind in counts if kind not in seeds)]:
         seed_vertices = seeds.get(kind, none)
-        trees = first + xp.arange(len(seed_vertices)) // how.ends if how.disjoint else None
+        trees = first + xp.arange(len(seed_vertices)) // draws.ends if draws.disjoint else None
         sampled[kind], first = (
             _SampledVertices(device, counts[kind], seed_vertices, trees),
-            first + len(seed_vertices) // how.ends,
+            first + len(seed_vertices) // draws.ends,
         )
     parts: dict[Any, list[Any]] = {relation: [] for relation in relations}
     for hop in range(max((len(one) for one in fanouts.values()), default=0)):
@@ -159,27 +159,27 @@ def sample_hops(
         for number, (relation, arcs) in enumerate(relations.items()):
             (vertices, tree), to = frontiers[arcs.of], sampled[arcs.to]
             at = None if tree is None or limit is None else limit[tree]
-            chance = seed_of(int(random_bits(seed, hop, number)))
-            ranges = arcs.ranges(vertices, at, how.window)
-            owner, place = arcs.drawn(vertices, ranges, fanouts[relation][hop], how, chance)
+            draw_seed = seed_of(int(random_bits(seed, hop, number)))
+            ranges = arcs.ranges(vertices, at, draws.window)
+            owner, place = arcs.drawn(vertices, ranges, fanouts[relation][hop], draws, draw_seed)
             neighbour = arcs.rows.indices[place].astype(np.int64)
             numbers = to.number(neighbour, None if tree is None else tree[owner])
             parts[relation].append((numbers, owner + sampled[arcs.of].begin, place))
         for one in sampled.values():
             one.close_hop()
     vertex = {kind: sampled[kind].split() for kind in counts}
-    joined = {key: [xp.concatenate(column or [none]) for column in zip(*some, strict=True)] or [none] * 3
-              for key, some in parts.items()}  # fmt: skip
+    joined = {key: [xp.concatenate(column or [none]) for column in zip(*columns, strict=True)] or [none] * 3
+              for key, columns in parts.items()}  # fmt: skip
     entries = {key: place if relations[key].entry is None else relations[key].entry[place]
                for key, (_, _, place) in joined.items()}  # fmt: skip
     return HopSample(
         {kind: one for kind, (one, _) in vertex.items()},
         {kind: sampled[kind].seeds for kind in seeds},
-        {kind: tree for kind, (_, tree) in vertex.items()} if how.disjoint else None,
+        {kind: tree for kind, (_, tree) in vertex.items()} if draws.disjoint else None,
         {key: xp.stack(ends[:2]) for key, ends in joined.items()},
         {key: place.astype(np.int64, copy=False) for key, place in entries.items()},
         {kind: sampled[kind].of_hop for kind in counts},
-        {key: [len(place) for _, _, place in some] for key, some in parts.items()},
+        {key: [len(place) for _, _, place in columns] for key, columns in parts.items()},
     )
 
 

@@ -78,17 +78,17 @@ def influence_maximization(
     """
     graph, weighted = with_weights(G, weight, parallel="keep")
     arcs, n = graph.out_csr, graph.n_vertices
-    chance = 0.1 if probability is None else real(probability, "probability")
+    uniform = 0.1 if probability is None else real(probability, "probability")
     if weighted and probability is not None:
         raise ValueError("give probability or weight, not both")
     facts = weight_facts(arcs) if weighted else None
-    largest = chance if facts is None else float(arcs.data.max()) if arcs.nnz else 0.0
-    if (facts is not None and facts.has_nan) or not 0 <= (chance if facts is None else facts.least) <= largest <= 1:
+    largest = uniform if facts is None else float(arcs.data.max()) if arcs.nnz else 0.0
+    if (facts is not None and facts.has_nan) or not 0 <= (uniform if facts is None else facts.least) <= largest <= 1:
         raise ValueError(f"{'weight' if weighted else 'probability'}: probabilities of arcs must be from 0 to 1")
     whole(k, "k", least=1, most=n)
     real(epsilon, "epsilon", above=0, below=1)
     inward = graph.in_csr.to("cpu")
-    sets = ReverseSets(inward if weighted else inward.pattern, chance, seed_of(seed, _STREAM))
+    sets = ReverseSets(inward if weighted else inward.pattern, uniform, seed_of(seed, _STREAM))
     n_sets = _sample_size(sets, n, k, epsilon)
     # The sets so far determined the sample size, so the choice uses independent new sets.
     sets.forget()

@@ -31,8 +31,8 @@ def draw_layers(
         share = _shares(arcs, weighted, owner, place, len(rows))
         column = arcs.indices[place].astype(np.int64)
         if size >= 0:
-            chance, at = _of_layer(xp, column, share) if of_layer else (_of_all(arcs, weighted), column)
-            factor = _times(xp, chance, size, [seed % 2**64, hop])[at] * share
+            probability, at = _of_layer(xp, column, share) if of_layer else (_of_all(arcs, weighted), column)
+            factor = _times(xp, probability, size, [seed % 2**64, hop])[at] * share
             drawn_edges = factor > 0
             owner, place, column, share = (
                 owner[drawn_edges],
@@ -66,25 +66,25 @@ def _of_layer(xp: Any, column: Any, share: Any) -> tuple[Any, Any]:
 
 
 def _of_all(arcs: CSR, weighted: bool) -> Any:
-    chances = _chances(arcs)
-    if weighted not in chances:
+    known = _probabilities(arcs)
+    if weighted not in known:
         xp, rows = array_module(arcs.device), arcs.expand_rows()
         share = _shares(arcs, weighted, rows, xp.arange(arcs.nnz), arcs.shape[0])
-        chances[weighted] = occurrences(arcs.indices, arcs.shape[1], share * share)
-    return chances[weighted]
+        known[weighted] = occurrences(arcs.indices, arcs.shape[1], share * share)
+    return known[weighted]
 
 
 @attached
-def _chances(arcs: CSR) -> dict[bool, Any]:
+def _probabilities(arcs: CSR) -> dict[bool, Any]:
     return {}
 
 
-def _times(xp: Any, chance: Any, size: int, seed: list[int]) -> Any:
+def _times(xp: Any, probability: Any, size: int, seed: list[int]) -> Any:
     """Number of draws of each vertex over its expectation."""
-    upto = xp.cumsum(chance)
+    upto = xp.cumsum(probability)
     if not size or not len(upto) or not float(upto[-1]):
-        return xp.zeros(len(chance))
+        return xp.zeros(len(probability))
     chosen = drawn_by(upto, np.random.default_rng(seed).random(size))
-    expected = size * chance / upto[-1]
+    expected = size * probability / upto[-1]
     expected[expected == 0] = 1
-    return occurrences(chosen, len(chance)) / expected
+    return occurrences(chosen, len(probability)) / expected

@@ -63,7 +63,7 @@ class MaximumFlow(ResultTable, columns=("flow", "source", "target"), ends=("sour
         return f"<MaximumFlow: {self.flow_value}>"
 
 
-def room(edge):  # type: ignore[no-untyped-def]
+def residual(edge):  # type: ignore[no-untyped-def]
     """Residual capacity of an arc, which flow along its reverse increases."""
     return edge.capacity - edge.flow + edge.reverse.flow
 
@@ -107,19 +107,19 @@ class Push(EdgeVertexProgram):
         return b if b & 1 else a + b
 
     def reply_cond(source, edge, target, world):  # noqa: D102
-        return room(edge) > 0 if world.superstep & 1 else source.lowest == target.id
+        return residual(edge) > 0 if world.superstep & 1 else source.lowest == target.id
 
     def reply(source, edge, target, world):  # noqa: D102
         if world.superstep & 1:
             return (target.height << 31 | target.id) << 1 | 1
         # If the neighbour was lifted too, nothing is pushed, and the vertex searches again.
-        return -2 * min(source.excess, room(edge)) if source.height == target.height + 1 else 0
+        return -2 * min(source.excess, residual(edge)) if source.height == target.height + 1 else 0
 
     def edge_cond(source, edge, target, world):  # noqa: D102
         return world.superstep & 1 == 0 and source.lowest == target.id and source.height == target.height + 1
 
     def edge_compute(source, edge, target):  # noqa: D102
-        pushed = min(source.excess, room(edge))
+        pushed = min(source.excess, residual(edge))
         return 2 * pushed, edge.flow + pushed
 
     def vertex_compute(vertex, message):  # noqa: D102
@@ -215,9 +215,9 @@ def flow_between(both: Graph, capacity: Any, s: int, t: int) -> tuple[Any, Any]:
     capacity = to_device(capacity, "cpu")
     if not floats and int(capacity.max(initial=0)) > MAX_FLOW:
         capacity = np.minimum(capacity, MAX_FLOW)
-    room = capacity.copy()
-    value, _ = by_paths(both.out_csr.to("cpu"), room, s, t)
-    return value, to_device(np.subtract(capacity, room, out=room), both.device)
+    residual = capacity.copy()
+    value, _ = by_paths(both.out_csr.to("cpu"), residual, s, t)
+    return value, to_device(np.subtract(capacity, residual, out=residual), both.device)
 
 
 def counted(G: Any) -> Graph:

@@ -215,11 +215,11 @@ def least_cost_flow(source: Any, target: Any, cost: Any, bound: Any, taken: Any)
     if kind is np.int64 and max(max_potential, dearest) >= _LIMIT:
         raise ValueError(f"G: capacities and costs add up to more than {_LIMIT}, which cannot be counted")
     loop, unbounded = source == target, bound == np.inf
-    cost, room = cost.astype(kind), np.where(unbounded, max_potential, bound).astype(kind)
+    cost, capacity = cost.astype(kind), np.where(unbounded, max_potential, bound).astype(kind)
     # A loop is a cycle by itself.
-    flow = np.where(loop & (cost < 0), room, 0).astype(kind)
-    kept = np.flatnonzero(~loop & (room > 0))
-    flow[kept], meets = network_simplex(source[kept], target[kept], cost[kept], room[kept], (-taken).astype(kind))
+    flow = np.where(loop & (cost < 0), capacity, 0).astype(kind)
+    kept = np.flatnonzero(~loop & (capacity > 0))
+    flow[kept], meets = network_simplex(source[kept], target[kept], cost[kept], capacity[kept], (-taken).astype(kind))
     return flow, bool(meets), not bool((flow[unbounded] > 0.75 * max_potential).any())
 
 

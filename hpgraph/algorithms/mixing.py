@@ -406,5 +406,5 @@ def excess_of_equal(arcs: CSR, code: Any, received: Any) -> float:
     sent = xp.bincount(code, arcs.degrees, kinds) / arcs.nnz
     reached = sent if received is None else xp.bincount(code, received, kinds) / arcs.nnz
     apart = kernels(arcs.device).weight_between(arcs.pattern, code.astype(arcs.indices.dtype))
-    same, chance = (arcs.nnz - apart) / arcs.nnz, float((sent * reached).sum())
-    return (same - chance) / (1 - chance) if chance != 1 else float("nan")
+    same, expected = (arcs.nnz - apart) / arcs.nnz, float((sent * reached).sum())
+    return (same - expected) / (1 - expected) if expected != 1 else float("nan")

@@ -226,10 +226,10 @@ class _Group:
         leaving = arrays.leaving
         xp, n, dtype = array_module(leaving), len(leaving), leaving.dtype
         held, own = self._step.columns_held(len(group)), array_module(jumps.rows)
-        here = (jumps.rows >= int(group[0])) & (jumps.rows <= int(group[-1]))
-        chosen, places = own.unique(jumps.vertices[here], return_inverse=True)
+        in_group = (jumps.rows >= int(group[0])) & (jumps.rows <= int(group[-1]))
+        chosen, places = own.unique(jumps.vertices[in_group], return_inverse=True)
         jump = own.zeros((len(chosen), held), dtype)
-        jump[places, jumps.rows[here] - int(group[0])] = jumps.shares[here]
+        jump[places, jumps.rows[in_group] - int(group[0])] = jumps.shares[in_group]
         vertices, teleport = (to_device(part, device_of(leaving)) for part in (chosen, jump))
         teleport_rows = xp.full(n, -1, np.int32)
         teleport_rows[vertices] = xp.arange(len(vertices), dtype=np.int32)

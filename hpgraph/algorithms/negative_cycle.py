@@ -127,6 +127,6 @@ def _length(graph: Graph, cycle: np.ndarray) -> float:
     total = 0.0
     for source, target in zip(cycle, np.roll(cycle, -1), strict=True):
         begin, end = int(arcs.indptr[source]), int(arcs.indptr[source + 1])
-        here = to_device(arcs.indices[begin:end], "cpu") == target
-        total += float(to_device(arcs.data[begin:end], "cpu")[here].min())
+        to_target = to_device(arcs.indices[begin:end], "cpu") == target
+        total += float(to_device(arcs.data[begin:end], "cpu")[to_target].min())
     return total

@@ -10,7 +10,7 @@ import numpy as np
 from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.hop_sampling import Drawable, Draws, checked_draws, sample_hops
 from hpgraph.algorithms.layer_sampling import draw_layers
-from hpgraph.algorithms.random_choice import chances, seed_of
+from hpgraph.algorithms.random_choice import running_weights, seed_of
 from hpgraph.algorithms.temporal_rows import limits_of, rows_by_time
 from hpgraph.containers.graph import Graph, id, naming_arguments, one_of, vertex_names, whole
 from hpgraph.containers.temporal import TemporalGraph
@@ -178,21 +178,21 @@ def sample_neighbors(
     >>> hpg.sample_neighbors(T, [0], [1, 1], time=4, strategy="last").vertex.tolist()
     [0, 1, 3]
     """
-    how = checked_draws(replace, disjoint, window, strategy, time is not None, ends_of(seeds))
-    checked_method(method, how)
+    draws = checked_draws(replace, disjoint, window, strategy, time is not None, ends_of(seeds))
+    checked_method(method, draws)
     if isinstance(G, TemporalGraph):
-        return _of_times(G, seeds, fanouts, weight, bool(incoming), time, how, seed)
+        return _of_times(G, seeds, fanouts, weight, bool(incoming), time, draws, seed)
     if time is not None:
         raise TypeError("time is for a hpgraph.TemporalGraph, whose arcs have times")
     graph, weighted = with_weights(G, weight, parallel="keep")
     starts = to_device(graph.indices_of(seeds, "seeds"), graph.device)
-    return draw_sample(graph, starts, fanouts_of(fanouts), weighted, bool(incoming), how, method, seed)
+    return draw_sample(graph, starts, fanouts_of(fanouts), weighted, bool(incoming), draws, method, seed)
 
 
-def checked_method(method: Any, how: Draws) -> str:
+def checked_method(method: Any, draws: Draws) -> str:
     """The method, checked against the options of drawing."""
     one_of(method, "method", ("neighbors", "ladies", "fastgcn"))
-    if method != "neighbors" and (how.disjoint or how.replace):
+    if method != "neighbors" and (draws.disjoint or draws.replace):
         raise ValueError(f"method={method!r} draws one layer for all seeds: without disjoint=, replace= and time=")
     return str(method)
 
@@ -204,55 +204,55 @@ def ends_of(seeds: Any) -> int:
 
 
 def draw_sample(
-    graph: Graph, starts: Any, hops: list[int], weighted: bool, incoming: bool, how: Draws, method: str, seed: int
+    graph: Graph, starts: Any, hops: list[int], weighted: bool, incoming: bool, draws: Draws, method: str, seed: int
 ) -> NeighborSample:
     """`sample_neighbors` of checked arguments; `starts` are indices on the graph's device."""
     starts = starts.astype(np.int64, copy=False).reshape(-1)
     arcs = graph.in_csr if incoming else graph.out_csr
-    sums, chance = chances(graph, arcs, weighted), seed_of(seed, _STREAM)
+    sums, draw_seed = running_weights(graph, arcs, weighted), seed_of(seed, _STREAM)
     entry = graph.numbered_in_csr.data if incoming and graph.directed else None
-    if how.disjoint:
-        return _one_relation(graph, Drawable(None, None, arcs, entry, sums), starts, None, hops, how, chance)
+    if draws.disjoint:
+        return _one_relation(graph, Drawable(None, None, arcs, entry, sums), starts, None, hops, draws, draw_seed)
     factor = None
     if method == "neighbors":
-        drawn = sampling(graph.device).sample(arcs, sums, starts, hops, how.replace, chance)
+        drawn = sampling(graph.device).sample(arcs, sums, starts, hops, draws.replace, draw_seed)
     else:
-        drawn, factor = draw_layers(arcs, weighted, starts, hops, method == "ladies", chance)
+        drawn, factor = draw_layers(arcs, weighted, starts, hops, method == "ladies", draw_seed)
     edge = drawn.place if entry is None else entry[drawn.place].astype(np.int64, copy=False)
     return NeighborSample(
-        drawn.vertex, drawn.edge_index, edge, _in_rows(drawn.seeds, how), drawn.vertices_of_hop, drawn.edges_of_hop,
+        drawn.vertex, drawn.edge_index, edge, _in_rows(drawn.seeds, draws), drawn.vertices_of_hop, drawn.edges_of_hop,
         graph, edge_factor=factor,
     )  # fmt: skip
 
 
-def _in_rows(seeds: Any, how: Draws) -> Any:
-    return seeds if how.ends == 1 else seeds.reshape(-1, how.ends)
+def _in_rows(seeds: Any, draws: Draws) -> Any:
+    return seeds if draws.ends == 1 else seeds.reshape(-1, draws.ends)
 
 
 def _of_times(
-    T: TemporalGraph, seeds: Any, fanouts: Any, weight: Any, incoming: bool, time: Any, how: Draws, seed: int
+    T: TemporalGraph, seeds: Any, fanouts: Any, weight: Any, incoming: bool, time: Any, draws: Draws, seed: int
 ) -> NeighborSample:
     if weight not in (None, False):
         raise ValueError("weight must be None for a TemporalGraph: its arcs are drawn alike, or the latest of them")
     starts = to_device(T.indices_of(seeds, "seeds"), T.device).astype(np.int64, copy=False)
-    limits = None if time is None else limits_of(T, time, len(starts) // how.ends)
-    if how.window is not None:
-        how = how._replace(window=T._span(how.window, "window"))
-    chance = seed_of(seed, _STREAM)
-    return _one_relation(T, rows_by_time(T, incoming), starts, limits, fanouts_of(fanouts), how, chance)
+    limits = None if time is None else limits_of(T, time, len(starts) // draws.ends)
+    if draws.window is not None:
+        draws = draws._replace(window=T._span(draws.window, "window"))
+    draw_seed = seed_of(seed, _STREAM)
+    return _one_relation(T, rows_by_time(T, incoming), starts, limits, fanouts_of(fanouts), draws, draw_seed)
 
 
 def _one_relation(
-    graph: Any, arcs: Drawable, starts: Any, limits: Any, hops: list[int], how: Draws, chance: int
+    graph: Any, arcs: Drawable, starts: Any, limits: Any, hops: list[int], draws: Draws, draw_seed: int
 ) -> NeighborSample:
     """A sample over one relation of vertices of one kind, both called None."""
     times = {} if limits is None else {None: limits}
     drawn = sample_hops(
-        {None: arcs}, {None: graph.n_vertices}, {None: starts}, times, {None: hops}, how, chance, graph.device
+        {None: arcs}, {None: graph.n_vertices}, {None: starts}, times, {None: hops}, draws, draw_seed, graph.device
     )
     batch = None if drawn.batch is None else drawn.batch[None]
     return NeighborSample(
-        drawn.vertex[None], drawn.edge_index[None], drawn.edge[None], _in_rows(drawn.seeds[None], how),
+        drawn.vertex[None], drawn.edge_index[None], drawn.edge[None], _in_rows(drawn.seeds[None], draws),
         drawn.vertices_of_hop[None],
         drawn.edges_of_hop[None], graph, batch,
     )  # fmt: skip

@@ -19,7 +19,7 @@ def seed_of(seed: Any, stream: int = 0) -> int:
     return ((whole(seed, "seed") ^ stream) + 2**63) % 2**64 - 2**63
 
 
-def chances(graph: Graph, arcs: CSR, weighted: bool) -> Sums | None:
+def running_weights(graph: Graph, arcs: CSR, weighted: bool) -> Sums | None:
     """Running sums for draws by weight, computed once; None for uniform draws."""
     if not weighted:
         return None

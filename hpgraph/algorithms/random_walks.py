@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.distances import with_weights
-from hpgraph.algorithms.random_choice import chances, seed_of
+from hpgraph.algorithms.random_choice import running_weights, seed_of
 from hpgraph.containers.graph import Graph, naming_arguments, real, whole
 from hpgraph.core.device import Array, array_module, check_memory, to_device
 from hpgraph.kernels.backend import sampling
@@ -113,4 +113,4 @@ def _walks(G: Any, starts: Any, length: Any, weight: Any, incoming: bool, seed: 
     begin = xp.ascontiguousarray(to_device(begin, graph.device), dtype=np.int64)
     check_memory(len(begin) * (steps + 1) * graph.id_dtype.itemsize, f"{len(begin):,} walks", graph.device)
     arcs = graph.in_csr if incoming else graph.out_csr
-    return sampling(graph.device).walks(arcs, chances(graph, arcs, weighted), begin, steps, counter, bias)
+    return sampling(graph.device).walks(arcs, running_weights(graph, arcs, weighted), begin, steps, counter, bias)

@@ -310,11 +310,11 @@ def k_hop_subgraph(
     ends = np.cumsum([0, *(part.nnz for part, _ in parts)]).tolist()
     vertex, batch = xp.empty(sizes[-1], np.int64), xp.empty(sizes[-1], np.int64)
     edge_index, edge = xp.empty((2, ends[-1]), np.int64), xp.empty(ends[-1], np.int64)
-    looked, centers = to_device(middles, graph.device), []
+    starts, centers = to_device(middles, graph.device), []
     for i, (part, members) in enumerate(parts):
         own, between = slice(sizes[i], sizes[i + 1]), slice(ends[i], ends[i + 1])
         vertex[own], batch[own], edge[between] = members, i, part.data
         xp.add(part.expand_rows(), sizes[i], out=edge_index[0, between], casting="unsafe")
         xp.add(part.indices, sizes[i], out=edge_index[1, between], casting="unsafe")
-        centers.append(xp.searchsorted(vertex[own], looked[i : i + 1] if each else looked) + sizes[i])
+        centers.append(xp.searchsorted(vertex[own], starts[i : i + 1] if each else starts) + sizes[i])
     return EgoSample(vertex, batch, edge_index, edge, xp.concatenate(centers).astype(np.int64, copy=False), graph)

@@ -175,8 +175,8 @@ def _blocks(graph: Graph, measure: Measure, chosen: Any, top: int | None, joined
     left, right, times = _factors(graph, measure)
     n = graph.n_vertices
     vertices = xp.arange(n) if chosen is None else chosen
-    nothing = xp.empty(0, np.int64)
-    yield nothing, nothing, xp.empty(0)
+    empty = xp.empty(0, np.int64)
+    yield empty, empty, xp.empty(0)
     fused = top if graph.device == "cpu" and not measure.looped else None
     for begin, end in pairwise(_bounds(left, right, vertices, n if fused is None else min(fused, n))):
         block = vertices[begin:end]

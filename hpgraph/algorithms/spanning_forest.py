@@ -8,7 +8,7 @@ import numpy as np
 
 from hpgraph.algorithms.components import connected_components
 from hpgraph.algorithms.distances import with_weights
-from hpgraph.algorithms.random_choice import chances, seed_of
+from hpgraph.algorithms.random_choice import running_weights, seed_of
 from hpgraph.containers.graph import Graph, as_simple, naming_arguments, undirected_only
 from hpgraph.containers.result_table import ResultTable
 from hpgraph.core.device import Array, anywhere, array_module, to_device, total
@@ -183,7 +183,7 @@ def random_spanning_tree(G: Graph | Any, weight: Any = None, *, seed: int = 0) -
     weighted_graph, weighted = with_weights(G, weight, parallel="sum")
     graph = undirected_only(weighted_graph, "sum")[0].to("cpu")
     arcs = graph.out_csr.without_diagonal()
-    sums = chances(graph, arcs, weighted)
+    sums = running_weights(graph, arcs, weighted)
     one, other = arcs.expand_rows(), arcs.indices
     if weighted:
         likely = arcs.data > 0

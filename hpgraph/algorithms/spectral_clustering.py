@@ -132,9 +132,9 @@ def laplacian_parts(graph: Graph, weighted: bool) -> list[CSR]:
     return parts
 
 
-def smooth_coordinates(arcs: Sequence[CSR], dim: int, **how: Any) -> Any:
+def smooth_coordinates(arcs: Sequence[CSR], dim: int, **options: Any) -> Any:
     """The `smoothest` vectors but the first, the largest entry of each made positive, as signs are arbitrary."""
-    vectors = smoothest(arcs, dim + 1, **how)[:, 1:]
+    vectors = smoothest(arcs, dim + 1, **options)[:, 1:]
     largest = vectors[abs(vectors).argmax(axis=0), array_module(vectors).arange(dim)]
     return vectors * array_module(vectors).sign(largest)
 

@@ -17,11 +17,11 @@ from hpgraph.formats import CSR, Bitmask, occurrences
 from hpgraph.kernels.backend import kernels
 from hpgraph.semiring.counter_random import random_bits
 
-# Epochs that chances are estimated from, apart from those that are iterated.
+# Epochs that inclusion probabilities are estimated from, apart from those that are iterated.
 _BEFORE = 1 << 40
 
 
-class _Chances(NamedTuple):
+class _Inclusion(NamedTuple):
     """How likely a batch has each vertex, and both ends of each arc, by its number."""
 
     vertex: Any
@@ -90,7 +90,7 @@ class SubgraphLoader(BatchLoader):
         graph = self.graph = with_weights(G, None, parallel="keep")[0]
         self.length, coverage = whole(length, "length", least=0), whole(coverage, "coverage", least=0)
         self._arcs = graph.numbered_in_csr if self.incoming and graph.directed else graph.numbered_out_csr
-        self._chances: _Chances | None = None
+        self._inclusion: _Inclusion | None = None
         if not isinstance(by, str):
             if batches is not None:
                 raise ValueError("batches: each community is one batch: omit batches")
@@ -103,9 +103,9 @@ class SubgraphLoader(BatchLoader):
         self.by, drawn = by, self.batch_size * vertices_of_draw[by]
         self._count = -(-graph.n_vertices // drawn) if batches is None else whole(batches, "batches", least=0)
         if by != "walks":
-            self._upto, self._chances = _exact(self._arcs, by == "edges", graph.directed, self.batch_size)
+            self._upto, self._inclusion = _exact(self._arcs, by == "edges", graph.directed, self.batch_size)
         elif coverage:
-            self._chances = self._estimated(coverage)
+            self._inclusion = self._estimated(coverage)
 
     def _order_members(self, by: Any) -> int:
         """Sorts the vertices by community; how many batches these make."""
@@ -162,14 +162,14 @@ class SubgraphLoader(BatchLoader):
         vertex, number = vertex.astype(np.int64), part.data.astype(np.int64)
         ends = xp.stack((part.indices.astype(np.int64), part.expand_rows().astype(np.int64)))
         factors: dict[str, Any] = {}
-        if self._chances is not None:
-            own, both = self._chances.vertex[vertex], self._chances.edge[number]
+        if self._inclusion is not None:
+            own, both = self._inclusion.vertex[vertex], self._inclusion.edge[number]
             factors = {"vertex_factor": 1 / own, "edge_factor": own[ends[1]] / both}
         return NeighborSample(
             vertex, ends, number, xp.arange(len(vertex)), [len(vertex)], [ends.shape[1]], graph, **factors
         )
 
-    def _estimated(self, coverage: int) -> _Chances:
+    def _estimated(self, coverage: int) -> _Inclusion:
         """Chances by counts over epochs that come before the first."""
         xp, runs = array_module(self.graph.device), max(coverage * len(self), 1)
         vertex, edge = xp.zeros(self.graph.n_vertices), xp.zeros(self._arcs.nnz)
@@ -178,10 +178,10 @@ class SubgraphLoader(BatchLoader):
             vertex[induced.vertex] += 1
             edge[induced.edge] += 1
         # A vertex or arc that was never drawn is drawn about once in this many runs.
-        return _Chances(xp.maximum(vertex, 1) / runs, xp.maximum(edge, 1) / runs)
+        return _Inclusion(xp.maximum(vertex, 1) / runs, xp.maximum(edge, 1) / runs)
 
 
-def _exact(arcs: CSR, edges: bool, directed: bool, draws: int) -> tuple[Any, _Chances]:
+def _exact(arcs: CSR, edges: bool, directed: bool, draws: int) -> tuple[Any, _Inclusion]:
     """Running sums of the weights of draws, and the probabilities that follow."""
     xp, n = array_module(arcs.device), arcs.shape[0]
     row, column = arcs.expand_rows(), arcs.indices
@@ -198,12 +198,12 @@ def _exact(arcs: CSR, edges: bool, directed: bool, draws: int) -> tuple[Any, _Ch
         weight = degree + 1.0
         of_draw, together = weight / max(float(weight.sum()), 1e-300), 0.0
 
-    def chance(each: Any) -> Any:
+    def inclusion(each: Any) -> Any:
         """Probability of at least one in all draws."""
         return -xp.expm1(draws * xp.log1p(-xp.minimum(each, 1 - 1e-16)))
 
-    own = chance(of_draw)
-    both = own[row] + own[column] - chance(of_draw[row] + of_draw[column] - together)
+    own = inclusion(of_draw)
+    both = own[row] + own[column] - inclusion(of_draw[row] + of_draw[column] - together)
     by_number = xp.empty(arcs.nnz)
     by_number[arcs.data] = xp.where(loop, own[row], both)
-    return xp.cumsum(weight), _Chances(own, by_number)
+    return xp.cumsum(weight), _Inclusion(own, by_number)

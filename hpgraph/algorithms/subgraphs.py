@@ -138,7 +138,9 @@ def _labelled(labels: Any, n: int, p: int) -> Any:
     if labels is None:
         return lambda i: np.ones(n, bool)
     try:
-        ours, theirs = (np.asarray(list(some) if isinstance(some, str) else to_device(some, "cpu")) for some in labels)
+        ours, theirs = (
+            np.asarray(list(values) if isinstance(values, str) else to_device(values, "cpu")) for values in labels
+        )
     except (TypeError, ValueError):
         raise ValueError("labels must be two arrays, of the graph's vertices and of the pattern's") from None
     if ours.shape != (n,) or theirs.shape != (p,):

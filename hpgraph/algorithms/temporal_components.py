@@ -62,11 +62,11 @@ def reachability_graph(
     limit = None if within is None else T._span(within, "within")
     sources, targets = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     everywhere = np.arange(T.n_vertices)
-    for some, result in in_turn(T, everywhere, ARRIVAL if limit is None else DURATION, (start, end), strict):
+    for batch, result in in_turn(T, everywhere, ARRIVAL if limit is None else DURATION, (start, end), strict):
         reachable = result < unreached(result.dtype) if limit is None else result <= limit
-        reachable[np.arange(len(some)), some] = False
+        reachable[np.arange(len(batch)), batch] = False
         row, column = np.nonzero(reachable)
-        sources.append(some[row])
+        sources.append(batch[row])
         targets.append(column)
     arcs = np.concatenate(sources), np.concatenate(targets)
     reached = Graph._from_csr(adjacency.from_arcs(*arcs, None, T.n_vertices, both_ways=False), True, T._names)

@@ -73,11 +73,11 @@ def _search_from(
 
 
 def _user_values(
-    found: Any, there: Any, missing: float, search: Search, own: Any = 0, spans: bool = False
+    found: Any, is_reached: Any, missing: float, search: Search, own: Any = 0, spans: bool = False
 ) -> TemporalPaths:
     """Values for users: floats, or datetimes, with `missing` or NaT if there is none, and `own` at the source."""
     T = search.T
-    values = np.where(there, found.astype(np.float64) if T._unit is None else found,
+    values = np.where(is_reached, found.astype(np.float64) if T._unit is None else found,
                       missing if T._unit is None else np.iinfo(np.int64).min)  # fmt: skip
     values[np.arange(len(values)), search.sources] = own
     if T._unit is not None:
@@ -217,8 +217,8 @@ def in_turn(
     events, _ = arcs_of(T, *span)
     step = max(1, _AT_ONCE // max(T.n_vertices, 1))
     for begin in range(0, len(sources), step):
-        some = sources[begin : begin + step]
-        yield some, _search(events, T, some, wanted, strict)
+        batch = sources[begin : begin + step]
+        yield batch, _search(events, T, batch, wanted, strict)
 
 
 @naming_arguments
@@ -254,8 +254,8 @@ def temporal_reach(
     chosen = sources_of(T, sources, seed)
     counts = [np.empty(0, np.int64)]
     for _, result in in_turn(T, chosen, ARRIVAL if limit is None else DURATION, (start, end), strict):
-        there = result < unreached(result.dtype)
-        counts.append((there if limit is None else there & (result <= limit)).sum(axis=1))
+        is_reached = result < unreached(result.dtype)
+        counts.append((is_reached if limit is None else is_reached & (result <= limit)).sum(axis=1))
     reached = np.concatenate(counts)
     return by_vertex(reached, T) if sources is None else reached
 
@@ -307,10 +307,10 @@ def temporal_closeness(
     one_of(distance, "distance", kinds)
     total = np.zeros(T.n_vertices)
     first = _start(T, start)
-    for some, result in in_turn(T, sources_of(T, sources, seed), kinds[distance], (start, end), strict):
+    for batch, result in in_turn(T, sources_of(T, sources, seed), kinds[distance], (start, end), strict):
         lengths = (result - first if distance == "arrival" else result).astype(np.float64)
         apart = np.where(result < unreached(result.dtype), lengths, np.inf)
-        apart[np.arange(len(some)), some] = np.inf
+        apart[np.arange(len(batch)), batch] = np.inf
         if apart.size and apart.min() <= 0:
             raise ValueError(f'distance={distance!r}: one is 0; give arcs a duration, or use distance="hops"')
         total += (1 / apart).sum(axis=0)

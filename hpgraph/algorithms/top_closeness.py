@@ -96,14 +96,14 @@ def _largest(arcs: CSR, reached: Any, share: Any, bound: Any, k: int) -> tuple[A
     while len(left):
         cut = cost[1] < cost[0]
         if cut:
-            some = left[np.argsort(-bound[left], kind="stable")[: size[1]]]
-            limits = np.floor(share[some] / max(lowest, _LEAST) * (1 + _ROUNDING))
-            sums, passed = cut_searches(arcs, some, reached, np.minimum(limits, NO_LIMIT).astype(np.int64))
-            done[some] = True
-            some, sums = some[sums >= 0], sums[sums >= 0]
+            batch = left[np.argsort(-bound[left], kind="stable")[: size[1]]]
+            limits = np.floor(share[batch] / max(lowest, _LEAST) * (1 + _ROUNDING))
+            sums, passed = cut_searches(arcs, batch, reached, np.minimum(limits, NO_LIMIT).astype(np.int64))
+            done[batch] = True
+            batch, sums = batch[sums >= 0], sums[sums >= 0]
         else:
-            some, sums, passed = bounding_searches(arcs, reached, share, bound, done, lowest, size[0])
-        vertices, value = np.concatenate([vertices, some]), np.concatenate([value, share[some] / np.maximum(sums, 1)])
+            batch, sums, passed = bounding_searches(arcs, reached, share, bound, done, lowest, size[0])
+        vertices, value = np.concatenate([vertices, batch]), np.concatenate([value, share[batch] / np.maximum(sums, 1)])
         best = np.lexsort([vertices, -value])[:k]
         vertices, value = vertices[best], value[best]
         lowest = value[-1] * (1 - _ROUNDING) if len(value) == k else 0.0

@@ -82,8 +82,8 @@ def triangles(G: Any) -> Array:
     """
     graph = as_simple(G)
     first, *others = _of_parts(graph.undirected, "triangles_of_each")
-    for some in others:
-        first += move_array(some, place_of(first))
+    for addend in others:
+        first += move_array(addend, place_of(first))
     return by_vertex(first, graph)
 
 

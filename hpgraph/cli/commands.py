@@ -57,8 +57,8 @@ def convert(arguments: Any) -> None:
         return
     start = time.perf_counter()
     same = ("memory", "directed", "duplicates", "compression", "delimiter")
-    how = {name: getattr(arguments, name) for name in same}
-    hpg.convert(arguments.file, arguments.target, transpose=arguments.reverse, **how)
+    options = {name: getattr(arguments, name) for name in same}
+    hpg.convert(arguments.file, arguments.target, transpose=arguments.reverse, **options)
     seconds = time.perf_counter() - start
     header = GraphFile(Path(arguments.target)).header
     print(

@@ -21,8 +21,8 @@ def load(arguments: Any) -> Graph:
         if arguments.directed is False:
             graph = graph.undirected
     else:
-        how = {name: getattr(arguments, name) for name in ("directed", "delimiter", "memory", "duplicates")}
-        graph = hpg.read(arguments.file, **how)
+        options = {name: getattr(arguments, name) for name in ("directed", "delimiter", "memory", "duplicates")}
+        graph = hpg.read(arguments.file, **options)
     if arguments.reverse:
         graph = graph.reverse()
     seconds = time.perf_counter() - start

@@ -176,8 +176,8 @@ def parser() -> argparse.ArgumentParser:
 
     parents: dict[str, Any] = {"run": run, "graph": graph, "placed": placed, "compute": compute}
     for name, about, takes, options in _COMMANDS:
-        parent, said = parents[takes], f"{about[0].upper()}{about[1:]}."
-        one = names.add_parser(name, help=about, description=said, parents=[parent])
+        parent, description = parents[takes], f"{about[0].upper()}{about[1:]}."
+        one = names.add_parser(name, help=about, description=description, parents=[parent])
         one.set_defaults(command=name, parser=top)
         for option in options.split():
             _add(one, option)
@@ -198,6 +198,6 @@ def _add(command: argparse.ArgumentParser, option: str) -> None:
     elif word == "SHELL":
         command.add_argument("shell", choices=["bash", "zsh", "fish"])
     else:
-        how = _OPTIONS[word]
-        changed = {"default": how["type"](default)} if default else {}
-        command.add_argument(f"--{word.partition(':')[0]}", **{**how, **changed})
+        settings = _OPTIONS[word]
+        changed = {"default": settings["type"](default)} if default else {}
+        command.add_argument(f"--{word.partition(':')[0]}", **{**settings, **changed})

@@ -29,10 +29,10 @@ def _marked(graph: hpg.Graph, vertices: Any) -> Any:
 
 def diameter(graph: hpg.Graph, arguments: Any) -> None:
     """Diameter, radius and center."""
-    how: dict[str, Any] = {"weight": arguments.weighted or None, "largest_component": arguments.largest}
+    options: dict[str, Any] = {"weight": arguments.weighted or None, "largest_component": arguments.largest}
     calls = hpg.diameter, hpg.radius, hpg.center
     try:
-        (widest, bounds, center), seconds = timed(arguments, lambda: [call(graph, **how) for call in calls])
+        (widest, bounds, center), seconds = timed(arguments, lambda: [call(graph, **options) for call in calls])
     except ValueError as error:
         message = str(error).replace("largest_component=True", "--largest").replace("take G.undirected", "--undirected")
         raise ValueError(message) from error
@@ -95,15 +95,15 @@ def order(graph: hpg.Graph, arguments: Any) -> None:
 
 def communities(graph: hpg.Graph, arguments: Any) -> None:
     """Communities, and how large the largest are."""
-    how = {"weight": arguments.weighted, "seed": arguments.seed}
+    options = {"weight": arguments.weighted, "seed": arguments.seed}
     calls: dict[str, tuple[Any, dict[str, Any]]] = {
-        "louvain": (hpg.louvain, how | {"resolution": arguments.resolution}),
-        "leiden": (hpg.leiden, how | {"resolution": arguments.resolution}),
-        "labels": (hpg.label_propagation_communities, how),
+        "louvain": (hpg.louvain, options | {"resolution": arguments.resolution}),
+        "leiden": (hpg.leiden, options | {"resolution": arguments.resolution}),
+        "labels": (hpg.label_propagation_communities, options),
         "cdlp": (hpg.cdlp, {}),
     }
-    call, how = calls[arguments.method]
-    result, seconds = timed(arguments, lambda: call(graph, **how))
+    call, options = calls[arguments.method]
+    result, seconds = timed(arguments, lambda: call(graph, **options))
     label = on_cpu(getattr(result, "label", result))
     sizes = np.unique(label, return_counts=True)[1]
     quality = hpg.modularity(graph, label, weight=arguments.weighted, resolution=arguments.resolution)
@@ -130,9 +130,9 @@ def sample(graph: hpg.Graph, arguments: Any) -> None:
         fanouts = [int(one) for one in arguments.fanouts.split(",")]
     except ValueError:
         raise ValueError(f"--fanouts {arguments.fanouts}: give numbers separated by commas, such as 10,10") from None
-    how = {name: getattr(arguments, option) for name, option in (
+    options = {name: getattr(arguments, option) for name, option in (
         ("replace", "replace"), ("weight", "weighted"), ("incoming", "incoming"), ("seed", "seed"))}  # fmt: skip
-    result, seconds = timed(arguments, lambda: hpg.sample_neighbors(graph, hpg.id(source), fanouts, **how))
+    result, seconds = timed(arguments, lambda: hpg.sample_neighbors(graph, hpg.id(source), fanouts, **options))
     vertex = on_cpu(result.vertex)
     print(
         f"sample around {called(graph, source)} on {arguments.device}: {plural(len(vertex), 'vertex')}, "
@@ -179,8 +179,8 @@ def beliefs(graph: hpg.Graph, arguments: Any) -> None:
             f"--potential must have {len(states)} rows of {len(states)} numbers, as there are states in --unary "
             f"({', '.join(states)}): '2,1;1,2' says two of two"
         )
-    how = {"product": arguments.product, "damping": arguments.damping, "weight": arguments.weighted}
-    result, seconds = timed(arguments, lambda: hpg.belief_propagation(graph, unary, potential, **how))
+    options = {"product": arguments.product, "damping": arguments.damping, "weight": arguments.weighted}
+    result, seconds = timed(arguments, lambda: hpg.belief_propagation(graph, unary, potential, **options))
     print(f"beliefs on {arguments.device}: {how_it_ended(result)}; {seconds}")
     belief, state = on_cpu(result.belief), np.array(states)[on_cpu(result.state)]
     for name in states:

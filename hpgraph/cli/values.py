@@ -93,9 +93,9 @@ def hits(graph: hpg.Graph, arguments: Any) -> None:
     _iterated(graph, arguments, "HITS", hpg.hits, weight=arguments.weighted)
 
 
-def _iterated(graph: hpg.Graph, arguments: Any, title: str, call: Callable[..., Any], **how: Any) -> None:
-    how |= {"tol": arguments.tol, "max_iteration": arguments.max_iteration}
-    result, seconds = timed(arguments, lambda: call(graph, **how))
+def _iterated(graph: hpg.Graph, arguments: Any, title: str, call: Callable[..., Any], **options: Any) -> None:
+    options |= {"tol": arguments.tol, "max_iteration": arguments.max_iteration}
+    result, seconds = timed(arguments, lambda: call(graph, **options))
     print(f"{title} on {arguments.device}: {how_it_ended(result)}, last change {float(result.residual):.2g}; {seconds}")
     explain(arguments, result)
     names = ("rank", "centrality", "authorities", "hubs")
@@ -138,8 +138,8 @@ def closeness(graph: hpg.Graph, arguments: Any) -> None:
 
 def betweenness(graph: hpg.Graph, arguments: Any) -> None:
     """Betweenness, of shortest paths from all vertices or from a sample."""
-    how = {"sources": arguments.sources, "weight": arguments.weighted or None, "seed": arguments.seed}
-    result, seconds = timed(arguments, lambda: hpg.betweenness_centrality(graph, **how))
+    options = {"sources": arguments.sources, "weight": arguments.weighted or None, "seed": arguments.seed}
+    result, seconds = timed(arguments, lambda: hpg.betweenness_centrality(graph, **options))
     sampled = "all vertices" if arguments.sources is None else plural(arguments.sources, "vertex")
     print(f"betweenness by paths from {sampled} on {arguments.device}; {seconds}")
     show(arguments, graph, betweenness=on_cpu(result))
@@ -148,8 +148,8 @@ def betweenness(graph: hpg.Graph, arguments: Any) -> None:
 def similar(graph: hpg.Graph, arguments: Any) -> None:
     """The vertices most similar to a vertex."""
     source = source_of(graph, arguments)
-    measure, how = getattr(hpg, arguments.measure), {"joined": not arguments.links, "incoming": arguments.incoming}
-    result, seconds = timed(arguments, lambda: measure(graph, vertices=hpg.id(source), **how))
+    measure, options = getattr(hpg, arguments.measure), {"joined": not arguments.links, "incoming": arguments.incoming}
+    result, seconds = timed(arguments, lambda: measure(graph, vertices=hpg.id(source), **options))
     print(
         f"{arguments.measure} on {arguments.device}: {plural(len(result), 'vertex')} with a neighbour in common with "
         f"{called(graph, source)}; {seconds}"
@@ -164,12 +164,12 @@ def walks(graph: hpg.Graph, arguments: Any) -> None:
     """Where random walks from a vertex lead."""
     source = source_of(graph, arguments)
     starts, call = hpg.id(np.full(arguments.count, source)), hpg.random_walk
-    how = {"length": arguments.length, "weight": arguments.weighted, "seed": arguments.seed}
+    options = {"length": arguments.length, "weight": arguments.weighted, "seed": arguments.seed}
     if not arguments.p == arguments.q == 1:
-        call, how = hpg.node2vec_walk, how | {"p": arguments.p, "q": arguments.q}
-    result, seconds = timed(arguments, lambda: call(graph, starts, **how))
-    met = on_cpu(result)[:, 1:]
-    visits = np.bincount(met[met >= 0], minlength=graph.n_vertices)
+        call, options = hpg.node2vec_walk, options | {"p": arguments.p, "q": arguments.q}
+    result, seconds = timed(arguments, lambda: call(graph, starts, **options))
+    visited = on_cpu(result)[:, 1:]
+    visits = np.bincount(visited[visited >= 0], minlength=graph.n_vertices)
     print(
         f"{plural(arguments.count, 'walk')} from {called(graph, source)} on {arguments.device}: "
         f"{plural(int(visits.sum()), 'step')} to {plural(int((visits > 0).sum()), 'vertex')}; {seconds}"
@@ -180,7 +180,7 @@ def walks(graph: hpg.Graph, arguments: Any) -> None:
 def heat(graph: hpg.Graph, arguments: Any) -> None:
     """Heat that spreads from one vertex."""
     start = {hpg.id(source_of(graph, arguments)): 1.0}
-    how = {"laplacian": arguments.laplacian, "weight": arguments.weighted}
-    result, seconds = timed(arguments, lambda: hpg.heat_kernel(graph, start, arguments.time, **how))
+    options = {"laplacian": arguments.laplacian, "weight": arguments.weighted}
+    result, seconds = timed(arguments, lambda: hpg.heat_kernel(graph, start, arguments.time, **options))
     print(f"heat after {arguments.time:g} on {arguments.device}; {seconds}")
     show(arguments, graph, heat=on_cpu(result))

@@ -74,8 +74,8 @@ class BlockArcs(InMemory):
                 self._publish(publish, self._content(None, read), read)
         if self.run.all_active:
             return self._frontier(None, {})
-        mine = self._content(state.active, ())
-        return self._frontier(mine.vertices, self.exchange.spread(self.step, mine))
+        content = self._content(state.active, ())
+        return self._frontier(content.vertices, self.exchange.spread(self.step, content))
 
     def _differs(self, i: int) -> bool:
         """Whether a property's initial values may differ from its fill value in other blocks."""
@@ -165,15 +165,15 @@ class BlockArcs(InMemory):
     ) -> tuple[Frontier, np.ndarray]:
         """Send active vertices and changed properties; returns this block's frontier of sources and the global sums."""
         source, target, exchange = self.reading.of_source, self.reading.of_target, self.exchange
-        mine = self._content(active, source, [counts, sums])
-        received = self._publish(exchange.spread, mine, source)
+        content = self._content(active, source, [counts, sums])
+        received = self._publish(exchange.spread, content, source)
         totals = exchange.added((counts, sums), received)
         beside = Content(some_of(NO_VERTEX, self.n_own), [], totals)
         if target:
             beside = self._content(active if updated is None else updated, target, totals)
         self.counts, sums = exchange.added(totals, self._publish(exchange.control, beside, target))
         self.active_ids = active
-        return self._frontier(mine.vertices, received), sums
+        return self._frontier(content.vertices, received), sums
 
     def _content(self, ids: np.ndarray | None, read: tuple[int, ...], beside: Sequence[np.ndarray] = ()) -> Content:
         if ids is not None and len(ids) == self.n_own:
@@ -193,17 +193,17 @@ class BlockArcs(InMemory):
         if self.run.all_active:
             return Frontier(number.size, device=self.memory.device)
         parts = {number.block: own, **{peer: content.vertices for peer, content in received.items()}}
-        some = {member: part or Frontier(number.grid.size(member)) for member, part in parts.items()}
-        size = sum(part.size for part in some.values())
+        frontiers = {member: part or Frontier(number.grid.size(member)) for member, part in parts.items()}
+        size = sum(part.size for part in frontiers.values())
         if self.run.policy.mode != "push" and 32 * size > number.size:
             # A large frontier is used by pulls, as bits; each range has its own words.
             bits = Bitmask.zeros(number.size)
-            for member, part in some.items():
+            for member, part in frontiers.items():
                 bits.words[number.words(member)] = part.bits.words
             return self.memory.frontier(Frontier(number.size, bits=bits, size=size))
         lists = [
-            (some[member].ids + first).astype(number.dtype, copy=False)
-            for member, first in number.first.items() if member in some
+            (frontiers[member].ids + first).astype(number.dtype, copy=False)
+            for member, first in number.first.items() if member in frontiers
         ]  # fmt: skip
         return self.memory.frontier(Frontier(number.size, ids=np.concatenate(lists)))
 
@@ -255,6 +255,6 @@ class BlockSteps:
             self.updated = Bitmask(part.n_own, received).to_indices().astype(np.uint32)
         with compiling_once(self._key, "apply"):
             if all_active:
-                some, sums = self.steps.update_all(part.own, world, step)
-                return Frontier(part.n_own, size=part.n_own if some else 0), sums
+                is_active, sums = self.steps.update_all(part.own, world, step)
+                return Frontier(part.n_own, size=part.n_own if is_active else 0), sums
             return self.steps.apply(part, world, step, False)

@@ -70,9 +70,9 @@ class Exchange:
 
     def total(self, step: int, arrays: Sequence[np.ndarray], add: np.ufunc = np.add) -> list[np.ndarray]:
         """Sums of arrays over all blocks: along one side of the grid, then along the other."""
-        nothing = some_of(NO_VERTEX, self.numbering.grid.size(self.numbering.block))
+        empty = some_of(NO_VERTEX, self.numbering.grid.size(self.numbering.block))
         for publish in (self.spread, self.control):
-            arrays = self.added(arrays, publish(step, Content(nothing, [], arrays)), add)
+            arrays = self.added(arrays, publish(step, Content(empty, [], arrays)), add)
         return list(arrays)
 
     def added(

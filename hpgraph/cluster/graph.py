@@ -170,7 +170,7 @@ class Graph(Algorithms, Placement):
             columns = [np.ravel(one.to_delayed()) for one in (source, target, weight) if one is not None]
             if len({one.chunks for one in (source, target, weight) if one is not None}) > 1:
                 raise ValueError("source, target and weight must have the same chunks: rechunk one as the other")
-            pieces = [tuple(client.compute(list(some))) for some in zip(*columns, strict=True)]
+            pieces = [tuple(client.compute(list(columns_of_piece))) for columns_of_piece in zip(*columns, strict=True)]
         return cls._of_tables(client, Tables(pieces, not directed, duplicates), n_vertices, directed, **layout)
 
     @classmethod

@@ -135,8 +135,8 @@ def received(data: bytes, key: str) -> Declarations:
                 "client.upload_file, or define the program in the script itself"
             ) from error
         _reorder(found if isinstance(found, type) else type(found), names)
-        here = key_of(declarations_of(found))
-        if here != key:
+        own_key = key_of(declarations_of(found))
+        if own_key != key:
             raise ClusterError(
                 f"{declarations_of(found).name} is not the same program here as at the client: a module that it comes "
                 "from, or refers to, differs; install the same versions on all workers"

@@ -21,8 +21,8 @@ class _OneGPU(Nanny):
     def __init__(self, scheduler: str, name: int, env: dict[str, str] | None = None, **more: Any) -> None:
         seen = os.environ.get("CUDA_VISIBLE_DEVICES", "")
         gpus = seen.split(",") if seen else [str(k) for k in range(require_cupy().cuda.runtime.getDeviceCount())]
-        mine = {"CUDA_VISIBLE_DEVICES": gpus[name % len(gpus)]}
-        super().__init__(scheduler, name=name, env={**(env or {}), **mine}, **more)
+        own_env = {"CUDA_VISIBLE_DEVICES": gpus[name % len(gpus)]}
+        super().__init__(scheduler, name=name, env={**(env or {}), **own_env}, **more)
 
 
 class _Owner(Client):

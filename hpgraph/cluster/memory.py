@@ -68,9 +68,9 @@ class Memory:
     def written(self, received: dict[int, Content], read: tuple[int, ...]) -> None:
         """Copy to a GPU the values that messages have written to `place`."""
         for peer, content in received.items() if self.mirrored else ():
-            there = self.numbering.range(peer)
+            rows = self.numbering.range(peer)
             for i in read:
-                mirror, values = self.place(i)[there], self.properties[i][there]
+                mirror, values = self.place(i)[rows], self.properties[i][rows]
                 if content.ids is None:
                     values[...] = self.put(mirror)
                 elif len(content.ids):

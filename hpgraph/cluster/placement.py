@@ -67,24 +67,24 @@ class Placement(Graph):
         while True:
             described = self._described(workers)
             self.listeners = {address: one.listener for address, one in described.items()}
-            here = {block: address for address, one in described.items() for block in one.held}
-            placed = self._placed(described, here)
+            loaded = {block: address for address, one in described.items() for block in one.held}
+            placed = self._placed(described, loaded)
             self._memory = {address: one.memory for address, one in described.items()}
-            self._check_memory({**here, **placed})
+            self._check_memory({**loaded, **placed})
             lost = self._load(placed, workers) if placed else None
             if lost is None:
-                self.placed, self.settled = {**here, **placed}, True
+                self.placed, self.settled = {**loaded, **placed}, True
                 return self.placed
             tries += 1
             if tries > LOADS:
-                raise ClusterError(f"{lost}, {tries} times in a row; {self.memory_text({**here, **placed})}")
+                raise ClusterError(f"{lost}, {tries} times in a row; {self.memory_text({**loaded, **placed})}")
 
-    def _placed(self, described: dict[str, Worker], here: dict[int, str]) -> dict[int, str]:
+    def _placed(self, described: dict[str, Worker], loaded: dict[int, str]) -> dict[int, str]:
         """A worker for each unloaded block, chosen among those with the fewest."""
         counts = Counter(dict.fromkeys(described, 0))
-        counts.update(here.values())
+        counts.update(loaded.values())
         placed = {}
-        for block in set(range(self.grid.blocks)) - here.keys():
+        for block in set(range(self.grid.blocks)) - loaded.keys():
             placed[block] = min(counts, key=counts.__getitem__)
             counts[placed[block]] += 1
         return placed
@@ -103,10 +103,10 @@ class Placement(Graph):
                 remedy = "free memory there" if isinstance(error, MemoryError) else "install it on all workers"
                 raise ClusterError(f"workers cannot run hpgraph ({error}): {remedy}") from error
         for address, one in described.items():
-            for (what, there), (_, here) in zip(one.versions, versions(), strict=True):
-                if there != here:
+            for (what, version), (_, ours) in zip(one.versions, versions(), strict=True):
+                if version != ours:
                     raise ClusterError(
-                        f"worker {address} has {what} {there} and the client {here}: install the same versions on all"
+                        f"worker {address} has {what} {version} and the client {ours}: install the same versions on all"
                     )
         return described
 

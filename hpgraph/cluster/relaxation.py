@@ -58,8 +58,8 @@ class RelaxingArcs(BlockArcs):
         indptr = prefix_sum(inside)[csr.indptr[own.start : own.stop + 1] - begin]
         data = None if csr.data is None else csr.data[begin:end][inside]
         indices = target[inside] - target.dtype.type(own.start)
-        there = [to_device(array, self.memory.device) for array in (indptr, indices, data)]
-        return CSR((self.n_own, self.n_own), there[0], there[1], there[2], validate=False)
+        arrays = [to_device(array, self.memory.device) for array in (indptr, indices, data)]
+        return CSR((self.n_own, self.n_own), arrays[0], arrays[1], arrays[2], validate=False)
 
     def exchange_values(self, shares: Sequence[Share], ends: Sequence[End], all_active: bool) -> np.ndarray:
         """Relax within the block and exchange, until some value must be sent or none is left below the ceiling."""

@@ -50,7 +50,7 @@ def collect(
 ) -> ClusterResult:
     """Combine the blocks' results."""
     grid = graph.grid
-    blocks: dict[int, BlockResult] = {block: part for some in results for block, part in some.items()}
+    blocks: dict[int, BlockResult] = {block: part for own_blocks in results for block, part in own_blocks.items()}
     if gather:
         order = None if grid.order.factor == 1 else grid.order.vertices(np.arange(grid.n))
         properties: dict[str, Any] = {}
@@ -61,7 +61,9 @@ def collect(
                 values[order] = scattered
             properties[key] = values
     else:
-        owners = {block: future for some, future in zip(results, futures.values(), strict=True) for block in some}
+        owners = {
+            block: future for own_blocks, future in zip(results, futures.values(), strict=True) for block in own_blocks
+        }
         properties = _as_dask(graph, blocks, owners)
     rows = np.stack([blocks[block].rows for block in range(grid.blocks)])
     table = rows[0, :, :4].copy()

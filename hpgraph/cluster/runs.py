@@ -170,9 +170,9 @@ def _shares(graph: Placement, given: dict[str, np.ndarray], active: np.ndarray |
     for block in range(grid.blocks):
         begin, end = grid.bounds[block], grid.bounds[block + 1]
         own = slice(begin, end) if of_vertex is None else of_vertex[begin:end]
-        some = None
+        positions = None
         if at is not None:
             low, high = np.searchsorted(at, [begin, end])
-            some = (at[low:high] - begin).astype(np.uint32)
-        shares.append(Share({name: np.ascontiguousarray(values[own]) for name, values in given.items()}, some))
+            positions = (at[low:high] - begin).astype(np.uint32)
+        shares.append(Share({name: np.ascontiguousarray(values[own]) for name, values in given.items()}, positions))
     return shares

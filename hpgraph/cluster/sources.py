@@ -83,9 +83,9 @@ class InMemory:
             targets = grid.order.positions(csr.indices[arcs])
             blocks = grid.block_of(sources, targets)
             for block in wanted:
-                some = blocks == block
-                parts = [sources[some].astype(grid.ids), targets[some].astype(grid.ids)]
-                weights = None if csr.data is None else csr.data[arcs[some]]
+                of_block = blocks == block
+                parts = [sources[of_block].astype(grid.ids), targets[of_block].astype(grid.ids)]
+                weights = None if csr.data is None else csr.data[arcs[of_block]]
                 sent = client.scatter([*parts, weights], workers=[placed[block]], hash=False)
                 yield block, Block, tuple(sent)
 
@@ -141,10 +141,10 @@ def _of_pages(grid: Grid, block: int, device: Device, path: str, checksum: int) 
     parts: list[tuple[Any, ...]] = [(none, none, None if streamed.dtype is None else np.empty(0, streamed.dtype))]
     for found in row_blocks(streamed, weighted=True, rows=rows):
         targets = grid.order.positions(found.csr.indices)
-        mine = grid.owner(targets) % grid.columns == block % grid.columns
-        sources = grid.order.positions(found.sources[mine])
-        weights = None if found.csr.data is None else found.csr.data[mine]
-        parts.append((sources.astype(grid.ids), targets[mine].astype(grid.ids), weights))
+        is_own = grid.owner(targets) % grid.columns == block % grid.columns
+        sources = grid.order.positions(found.sources[is_own])
+        weights = None if found.csr.data is None else found.csr.data[is_own]
+        parts.append((sources.astype(grid.ids), targets[is_own].astype(grid.ids), weights))
     return Block.of_parts(grid, block, device, parts)
 
 

@@ -119,13 +119,13 @@ class Supervisor:
                 if found is None and len(pending) < before:
                     # Only results so far: the workers are checked when one is missing.
                     continue
-                there = self._workers.there()
-                if not there.keys() <= known:
+                running = self._workers.there()
+                if not running.keys() <= known:
                     # A silent worker may still compute in an epoch that is over.
                     for token in self._ended:
-                        self._workers.ask(abandon, token, workers=there.keys() - known)
-                    known |= there.keys()
-                for worker in pending.keys() - there.keys():
+                        self._workers.ask(abandon, token, workers=running.keys() - known)
+                    known |= running.keys()
+                for worker in pending.keys() - running.keys():
                     # Its results may have arrived meanwhile.
                     if not pending[worker].done():
                         del pending[worker]
@@ -133,7 +133,7 @@ class Supervisor:
                         found = found or f"worker {worker} was lost"
                 if found is not None and reason is None:
                     reason, deadline = found, time.monotonic() + job.limits.leave
-                    self._workers.ask(abandon, job.token, workers=there.keys() & futures.keys())
+                    self._workers.ask(abandon, job.token, workers=running.keys() & futures.keys())
         return reason
 
     def _fetched(self, futures: dict[str, Future], gather: bool) -> list[dict[int, BlockResult]] | None:
@@ -183,9 +183,9 @@ class Supervisor:
         return None
 
     def _end(self, job: Job, futures: dict[str, Future]) -> None:
-        there = self._workers.there()
+        running = self._workers.there()
         self._ended.append(job.token)
-        self._workers.ask(abandon, job.token, workers=there.keys() & futures.keys())
+        self._workers.ask(abandon, job.token, workers=running.keys() & futures.keys())
         self._client.cancel(list(futures.values()), asynchronous=False)
 
     def _last_saved(self) -> str | None:

@@ -44,7 +44,7 @@ class Tables:
             for piece in self.pieces
         ]
         for block in blocks:
-            parts = [client.submit(operator.itemgetter(block), some, pure=False) for some in split]
+            parts = [client.submit(operator.itemgetter(block), future, pure=False) for future in split]
             yield block, Block.of_parts, (parts, self.duplicates)
 
     def table(self, graph: str) -> dict[str, Any]:
@@ -150,6 +150,6 @@ def split_piece(piece: Any, table: dict[str, Any], blocks: list[int], both_ways:
     bounds = np.searchsorted(of[order], np.arange(grid.blocks + 1))
     made = {}
     for block in blocks:
-        some = order[bounds[block] : bounds[block + 1]]
-        made[block] = ends[0][some], ends[1][some], None if weight is None else weight[some]
+        rows = order[bounds[block] : bounds[block + 1]]
+        made[block] = ends[0][rows], ends[1][rows], None if weight is None else weight[rows]
     return made

@@ -54,8 +54,8 @@ class TriangleRun:
             tail += at_tail
             head += at_head
             head += self._returned(stage, at_middle)
-            looked = len(middles.tails) + len(middles.heads)
-            rows.append((PULL, self.grid.n, looked, now() - began, self.mesh.sent - sent, 0, 0))
+            examined = len(middles.tails) + len(middles.heads)
+            rows.append((PULL, self.grid.n, examined, now() - began, self.mesh.sent - sent, 0, 0))
             report(stage + 1, self.grid.n)
         count = self._folded(tail, head)
         table = np.array(rows, np.int64)
@@ -74,7 +74,7 @@ class TriangleRun:
         """Keep of each edge the arc to the vertex of higher degree; heads are ranks from here on."""
         number, csr = self.numbering, self.block.graph.out_csr
         ranges = map(number.range, self.grid.column_of(number.block))
-        heads = np.concatenate([np.arange(some.start, some.stop) for some in ranges])
+        heads = np.concatenate([np.arange(rows.start, rows.stop) for rows in ranges])
         key = _keys(degree, self.block.vertices, self.grid.n)
         self.degree, self.key = degree[heads], np.sort(key[heads])
         #: The head of each rank.
@@ -83,10 +83,10 @@ class TriangleRun:
         rank[heads[self.order]] = np.arange(len(heads), dtype=self.grid.ids)
         counts, kept = [np.zeros(1, np.int64)], [np.empty(0, self.grid.ids)]
         for member in self.grid.row_of(number.block):
-            some = number.range(member)
-            begin, end = csr.indptr[some.start], csr.indptr[some.stop]
-            lengths, targets = np.diff(csr.indptr[some.start : some.stop + 1]), csr.indices[begin:end]
-            up = np.repeat(key[some], lengths) < key[targets]
+            rows = number.range(member)
+            begin, end = csr.indptr[rows.start], csr.indptr[rows.stop]
+            lengths, targets = np.diff(csr.indptr[rows.start : rows.stop + 1]), csr.indices[begin:end]
+            up = np.repeat(key[rows], lengths) < key[targets]
             counts.append(np.bincount(np.repeat(np.arange(len(lengths)), lengths)[up], minlength=len(lengths)))
             kept.append(rank[targets[up]])
         indptr = np.cumsum(np.concatenate(counts))
@@ -104,19 +104,19 @@ class TriangleRun:
     def _fetched(self, stage: int) -> Middles:
         """The middles of a stage, with their in-arcs and out-arcs."""
         grid, columns, step = self.grid, self.grid.columns, 2 * stage
-        there, asking = self._partners(stage)
+        column, asking = self._partners(stage)
         block = self.row * columns
-        blocks = grid.column_of(there)
+        blocks = grid.column_of(column)
         n_middles = sum(grid.size(b) for b in blocks)
         received: dict[int, list[np.ndarray]] = {}
         outgoing: dict[int, list[Any]] = {}
         receivers: dict[int, _Receiver] = {}
-        mine = [self.degree, self.reaching.indptr, self.reaching.indices]
-        if there == self.column:
-            received[block + there] = mine
+        own_rows = [self.degree, self.reaching.indptr, self.reaching.indices]
+        if column == self.column:
+            received[block + column] = own_rows
         else:
-            outgoing[block + asking] = packed(ARCS, ALL, step, len(self.degree), mine)
-            receivers[block + there] = self._receiver(received, block + there, step, [n_middles, n_middles + 1])
+            outgoing[block + asking] = packed(ARCS, ALL, step, len(self.degree), own_rows)
+            receivers[block + column] = self._receiver(received, block + column, step, [n_middles, n_middles + 1])
         for row, peer in enumerate(grid.column_of(self.column)):
             wanted = (self.column + row + stage) % columns
             begin, end = self.tails[wanted], self.tails[wanted + 1]
@@ -126,13 +126,13 @@ class TriangleRun:
                 received[-1] = rows
             else:
                 outgoing[peer] = packed(ARCS, ALL, step, len(rows[0]) - 1, rows)
-                receivers[peer] = self._receiver(received, peer, step, [grid.size(row * columns + there) + 1])
+                receivers[peer] = self._receiver(received, peer, step, [grid.size(row * columns + column) + 1])
         self.mesh.exchange(outgoing, receivers)
-        degree, begin, tails = received.pop(block + there)
+        degree, begin, tails = received.pop(block + column)
         reaching = CSR((n_middles, int(self.tails[-1])), begin, tails, copy=False)
         parts = [received[-1 if row == self.row else peer] for row, peer in enumerate(grid.column_of(self.column))]
         first = np.cumsum(np.concatenate([[0], *(np.diff(indptr) for indptr, _ in parts)]))
-        heads = np.concatenate([some for _, some in parts])
+        heads = np.concatenate([heads_of_part for _, heads_of_part in parts])
         leaving = CSR((n_middles, int(self.heads[-1])), first, heads, copy=False)
         places = np.concatenate([np.arange(grid.bounds[b], grid.bounds[b + 1]) for b in blocks])
         key = _keys(degree, grid.order.vertices(places), grid.n)
@@ -142,13 +142,13 @@ class TriangleRun:
 
     def _returned(self, stage: int, middle: np.ndarray) -> np.ndarray:
         """Send the counts at the middles to the block that has them as heads; receive those at this block's heads."""
-        there, asking = self._partners(stage)
-        if there == self.column:
+        column, asking = self._partners(stage)
+        if column == self.column:
             return middle
         received: dict[int, list[np.ndarray]] = {}
         block, step = self.row * self.grid.columns, 2 * stage + 1
         receiver = self._receiver(received, block + asking, step, [int(self.heads[-1])], arcs=False)
-        self.mesh.exchange({block + there: packed(ARCS, ALL, step, len(middle), [middle])}, {block + asking: receiver})
+        self.mesh.exchange({block + column: packed(ARCS, ALL, step, len(middle), [middle])}, {block + asking: receiver})
         return received[block + asking][0]
 
     def _receiver(

@@ -107,12 +107,12 @@ def abandon(token: bytes) -> None:
 def work(job: Job, shares: dict[int, Share]) -> dict[int, BlockResult] | Left:
     """Run one epoch for the blocks of one worker."""
     worker = get_worker()
-    here = listener(worker)
+    own_listener = listener(worker)
     threads = job.threads or max(1, worker.state.nthreads // len(shares))
     try:
         with ThreadPoolExecutor(len(shares), thread_name_prefix="hpgraph-block") as pool:
             futures = {
-                block: pool.submit(_work_on, worker, here, job, block, share, threads)
+                block: pool.submit(_work_on, worker, own_listener, job, block, share, threads)
                 for block, share in shares.items()
             }
     finally:
@@ -126,7 +126,7 @@ def work(job: Job, shares: dict[int, Share]) -> dict[int, BlockResult] | Left:
     return {block: future.result() for block, future in futures.items()}
 
 
-def _work_on(worker: Any, here: Listener, job: Job, block: int, share: Share, threads: int) -> BlockResult:
+def _work_on(worker: Any, own_listener: Listener, job: Job, block: int, share: Share, threads: int) -> BlockResult:
     held_here = _blocks.get((job.graph, block))
     if held_here is None:
         raise PeerLostError(block, "it is no longer where it was loaded")
@@ -134,7 +134,7 @@ def _work_on(worker: Any, here: Listener, job: Job, block: int, share: Share, th
     try:
         # The other blocks of its row and its column.
         addresses = {peer: job.peers[peer] for peer in held_here.numbering.first if peer != block}
-        mesh = Mesh(here, job.token, block, addresses, job.limits)
+        mesh = Mesh(own_listener, job.token, block, addresses, job.limits)
         run = _KINDS[job.kind](job, held_here, share, mesh)
         report = _Report(worker, job.topic if block == 0 else None)
         with config(threads=threads):

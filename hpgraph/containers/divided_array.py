@@ -118,9 +118,9 @@ class DividedArray:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         if copy is False:
             raise ValueError("copy=False: values in pieces cannot be joined without a copy")
-        here = Devices("cpu")
-        pieces = [move_array(piece, here) for piece in self.pieces]
-        values = DividedArray(pieces, place=move_array(self._place, here)).gather()
+        host = Devices("cpu")
+        pieces = [move_array(piece, host) for piece in self.pieces]
+        values = DividedArray(pieces, place=move_array(self._place, host)).gather()
         return values if dtype is None else values.astype(dtype, copy=False)
 
     def __repr__(self) -> str:

@@ -37,11 +37,11 @@ class GraphStorage(GraphColumns):
         edges = _edges_of(data, source, target, weight, names)
         sparse, names = names is not None, None if isinstance(names, bool) else names
         if isinstance(data, GraphStorage) or edges is not None:
-            said: dict[str, Any] = {"directed": False} if directed is False else {}
+            explicit: dict[str, Any] = {"directed": False} if directed is False else {}
             if sparse and edges is not None and edges.get("names") is None:
-                said["names"] = False
+                explicit["names"] = False
             given = data if edges is None else self.from_edges(
-                **{"directed": None, **edges, **said}, duplicates=duplicates
+                **{"directed": None, **edges, **explicit}, duplicates=duplicates
             )  # fmt: skip
             csr, own = given.out_csr, given._names
             keep = duplicates == "keep" or (duplicates is None and given.multigraph)

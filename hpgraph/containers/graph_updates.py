@@ -189,11 +189,11 @@ class GraphUpdates(GraphParts):
             else:
                 (u, v), names = self._with_new_names((u, v))
                 n = len(names.array)
-            weight, how = None if name == "delete" else weight, duplicates if name == "insert" else once
-            arcs = adjacency.from_arcs(u, v, weight, n, both_ways=not self.directed, duplicates=how)
+            weight, rule = None if name == "delete" else weight, duplicates if name == "insert" else once
+            arcs = adjacency.from_arcs(u, v, weight, n, both_ways=not self.directed, duplicates=rule)
             if held and name != "delete":
                 held = as_columns(held, len(u), name, self.device)
-                columns[place] = of_rows(arcs, (u, v), weight, held, not self.directed, how)
+                columns[place] = of_rows(arcs, (u, v), weight, held, not self.directed, rule)
             matrices[place] = arcs
         inserted, deleted, reweighted = matrices
         return Batch(names, n, inserted, deleted, reweighted, missing == "ignore", columns[0], columns[2])

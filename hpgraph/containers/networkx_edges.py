@@ -105,8 +105,8 @@ def _attributes(held: list[Any], columns: Any, argument: str, weight: str | None
     titles = [title for title in known if title != weight] if columns is True else list(columns)
     for title in titles:
         if title not in known:
-            there = ", ".join(map(repr, known)) or "none"
-            raise ValueError(f"{argument}: the graph has no attribute {title!r}; it has {there}")
+            choices = ", ".join(map(repr, known)) or "none"
+            raise ValueError(f"{argument}: the graph has no attribute {title!r}; it has {choices}")
     return {
         title: as_column([attributes.get(title) for attributes in held], f"{argument}: {title!r}") for title in titles
     }

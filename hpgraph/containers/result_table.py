@@ -76,8 +76,8 @@ class ResultTable:
     def _table(self, rows: Any = None) -> list[Column]:
         """Some rows, or all, in NumPy."""
         values = {name: to_device(array, "cpu") for name, array in self._values().items()}
-        some = slice(None) if rows is None else rows
-        ends = [Column(name, array.reshape(-1)[some], name in self._ends) for name, array in values.items()]
+        selection = slice(None) if rows is None else rows
+        ends = [Column(name, array.reshape(-1)[selection], name in self._ends) for name, array in values.items()]
         shape: tuple[int, ...] = next(iter(values.values())).shape if values else (0,)
         if self._edges:
             return sorted(ends, key=lambda column: not column.vertices)

@@ -103,14 +103,14 @@ class StreamedGraph(Graph):
         )  # fmt: skip
 
     @classmethod
-    def _cut(cls, graph: Graph, arcs_per_page: int, encoding: str, **how: Any) -> Self:
+    def _cut(cls, graph: Graph, arcs_per_page: int, encoding: str, **options: Any) -> Self:
         graph.require_simple("a graph in pages")
         whole = graph.to("cpu")
         sides = [whole.out_csr, whole.in_csr] if whole.directed else [whole.out_csr]
         made = cls(
             *(cut(side, arcs_per_page=arcs_per_page, encoding=encoding) for side in sides),
             directed=whole.directed,
-            **how,
+            **options,
         )
         made._names = graph._names
         return made
@@ -216,9 +216,9 @@ class StreamedGraph(Graph):
 
         The factor leaves room for further layouts. The graph is loaded on first use, and stays.
         """
-        here, limit = super().at_hand, self._stores.budgets["memory"]
+        arrays, limit = super().at_hand, self._stores.budgets["memory"]
         if limit is None or 3 * plain_bytes(self._out, self.directed) > limit:
-            return here
+            return arrays
         return self._layouts.once("in_memory", self._loaded)
 
     def _loaded(self) -> Graph:

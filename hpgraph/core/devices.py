@@ -151,24 +151,24 @@ def copy_between(source: Any, target: Any, *, hold: bool = True) -> None:
         target[...] = source
         return
     cupy = require_cupy()
-    here, to_index = device_index(target), device_index(source)
-    if here == to_index:
-        with cupy.cuda.Device(here):
+    from_index, to_index = device_index(target), device_index(source)
+    if from_index == to_index:
+        with cupy.cuda.Device(from_index):
             target[...] = source
         return
     with cupy.cuda.Device(to_index):
         if not source.flags.c_contiguous:
             # A copy, freed when this returns.
             source, hold = cupy.ascontiguousarray(source), True
-    between = _between(here)
-    for device in (here, to_index):
+    between = _between(from_index)
+    for device in (from_index, to_index):
         with cupy.cuda.Device(device):
             # The target may be reused memory that is still being read.
             between.wait_event(cupy.cuda.get_current_stream().record(cupy.cuda.Event(disable_timing=True)))
-    with cupy.cuda.Device(here):
+    with cupy.cuda.Device(from_index):
         copy_on(between, source, target)
         done = between.record(cupy.cuda.Event(disable_timing=True))
-    for device in (here, to_index) if hold else (here,):
+    for device in (from_index, to_index) if hold else (from_index,):
         with cupy.cuda.Device(device):
             cupy.cuda.get_current_stream().wait_event(done)
 

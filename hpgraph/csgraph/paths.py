@@ -251,12 +251,12 @@ def _trees(
 def _search(graph: Graph, start: Any, cutoff: float | None, with_parents: bool) -> tuple[Any, Any]:
     """Distances and predecessors from one vertex, or from each of an array of them."""
     several = isinstance(start, np.ndarray)
-    how = {"sources": start} if several else {"source": start}
+    start_argument = {"sources": start} if several else {"source": start}
     # On the CPU one pass over the arcs finds a tree, unless a path leads through vertices beyond the cutoff.
     apart = graph.device == "cpu" and cutoff is None
     try:
         by_programs = with_parents and not apart
-        found = sssp(graph, **how, cutoff=cutoff, parents=by_programs, deterministic=by_programs)
+        found = sssp(graph, **start_argument, cutoff=cutoff, parents=by_programs, deterministic=by_programs)
     except errors.NegativeCycleError as error:
         raise NegativeCycleError(str(error)) from None
     if with_parents and apart:

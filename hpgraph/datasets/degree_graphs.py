@@ -291,8 +291,8 @@ def mended(
         begins, ends = xp.concatenate([first, source[other]]), xp.concatenate([target[other], second])
         pairs = _pairs(xp, n, begins, ends)
         if (turn + 1) % _FREE:
-            there = _copies(xp, pairs, ordered) - _copies(xp, pairs, gone) + _copies(xp, pairs, came) > 0
-            fits = ~(_repeated(xp, pairs, xp.sort(pairs)) | there | _unfit(begins, ends, apart))
+            occupied = _copies(xp, pairs, ordered) - _copies(xp, pairs, gone) + _copies(xp, pairs, came) > 0
+            fits = ~(_repeated(xp, pairs, xp.sort(pairs)) | occupied | _unfit(begins, ends, apart))
             kept &= fits.reshape(2, -1).all(axis=0)
         changed = xp.concatenate([one[kept], other[kept]])
         gone = xp.sort(xp.concatenate([gone, pair[changed]]))

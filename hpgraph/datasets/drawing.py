@@ -76,8 +76,8 @@ def of_rows(arcs: CSR, weighted: bool) -> Graph:
         xp = array_module(arcs.device)
         row, weights = arcs.expand_rows(), xp.empty(arcs.nnz, np.float32)
         for start in range(0, arcs.nnz, _CHUNK):
-            some = slice(start, start + _CHUNK)
-            weights[some] = _weights(xp, row[some], arcs.indices[some])
+            chunk = slice(start, start + _CHUNK)
+            weights[chunk] = _weights(xp, row[chunk], arcs.indices[chunk])
         arcs = arcs.with_data(weights, copy=False)
     return Graph._from_csr(arcs, False, None)
 

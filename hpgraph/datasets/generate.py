@@ -102,9 +102,9 @@ def rmat(
     Graph: 1,024 vertices, 16,248 arcs, undirected, no weights, cpu
     """
     given = (a, "a"), (b, "b"), (c, "c")
-    a, b, c = chances = [real(value, name, "a probability", least=0, most=1) for value, name in given]
-    if sum(chances) > 1:
-        raise ValueError(f"a, b and c must add up to at most 1, not {sum(chances)}")
+    a, b, c = probabilities = [real(value, name, "a probability", least=0, most=1) for value, name in given]
+    if sum(probabilities) > 1:
+        raise ValueError(f"a, b and c must add up to at most 1, not {sum(probabilities)}")
     return _recursive(scale, edge_factor, (a, b, c), seed, weighted, device)
 
 
@@ -174,8 +174,8 @@ def _recursive(
     """Draw edges level by level, each of which chooses a quadrant of the adjacency matrix; permute the vertices."""
     n, draws = _sizes(scale, edge_factor)
     with_room(n, draws, device)
-    how = recursion(n.bit_length() - 1, initiator, seed)
-    return of_edges(n, *sampling(device).recursive_edges(how, draws, index_dtype(n)), weighted=weighted)
+    model = recursion(n.bit_length() - 1, initiator, seed)
+    return of_edges(n, *sampling(device).recursive_edges(model, draws, index_dtype(n)), weighted=weighted)
 
 
 def _sizes(scale: int, edge_factor: int) -> tuple[int, int]:

@@ -90,21 +90,21 @@ def LFR_benchmark_graph(
     return of_edges(n, source, target).with_columns(vertices={"community": community}).to(device)
 
 
-def _chances(tau: float, least: int, most: int) -> tuple[np.ndarray, np.ndarray]:
+def _probabilities(tau: float, least: int, most: int) -> tuple[np.ndarray, np.ndarray]:
     value = np.arange(least, most + 1)
-    chance = (np.maximum(value, 1.0) / max(least, 1)) ** -tau
-    return value, chance / chance.sum()
+    probability = (np.maximum(value, 1.0) / max(least, 1)) ** -tau
+    return value, probability / probability.sum()
 
 
 def _power_law(rng: Any, tau: float, least: int, most: int, count: int) -> np.ndarray:
-    value, chance = _chances(tau, least, most)
-    return rng.choice(value, count, p=chance)
+    value, probability = _probabilities(tau, least, most)
+    return rng.choice(value, count, p=probability)
 
 
 def _min_degree(tau: float, average: float, most: int) -> int:
     """The least degree with which the mean is nearest to an average."""
-    value, chance = _chances(tau, 1, most)
-    mean = np.cumsum((value * chance)[::-1])[::-1] / np.cumsum(chance[::-1])[::-1]
+    value, probability = _probabilities(tau, 1, most)
+    mean = np.cumsum((value * probability)[::-1])[::-1] / np.cumsum(probability[::-1])[::-1]
     if not (most and mean[0] / 2 <= average <= most):
         raise ValueError(f"average_degree: no degrees up to {most} have a mean near {average}")
     return int(abs(mean - average).argmin()) + 1

@@ -249,16 +249,16 @@ def _by_weight(weight: Any, sizes: list[int], p: np.ndarray, seed: int, device: 
     begins = xp.flatnonzero(run_starts(block, bits[order] >> (_EXPONENT - 2 * (len(p) == 1))))
     counts = np.diff(to_device(begins, "cpu"), append=len(weight))
     own, highest = (to_device(of[begins + xp.asarray(counts) - 1], "cpu") for of in (block, weight))
-    chance = p[np.ix_(own, own)]
+    probability = p[np.ix_(own, own)]
     # In this order products of weights do not overflow, and none exceeds the largest by its rounding.
-    most = np.minimum(chance * highest[:, None] * highest, 1)
-    return _of_blocks(counts, chance, most, seed, device, weight, order)
+    most = np.minimum(probability * highest[:, None] * highest, 1)
+    return _of_blocks(counts, probability, most, seed, device, weight, order)
 
 
 def _of_blocks(
-    sizes: np.ndarray, chance: np.ndarray, most: np.ndarray, seed: int, device: str, *of_vertices: Any
+    sizes: np.ndarray, probability: np.ndarray, most: np.ndarray, seed: int, device: str, *of_vertices: Any
 ) -> Graph:
-    """The graph of `Blocks` of these sizes and chances; ``most``: largest probability of a pair of two blocks."""
+    """The graph of `Blocks` of these sizes and probabilities; ``most``: largest probability of a pair of two blocks."""
     n, first = int(sizes.sum()), np.cumsum(sizes) - sizes
     i, j = np.triu_indices(len(sizes))
     used = np.flatnonzero((most[i, j] > 0) & (sizes[i] > 0) & (sizes[j] > 0))
@@ -273,5 +273,5 @@ def _of_blocks(
     with_room(n, float(ends[-1]), device)
     starts, counts = (np.stack((table[i], table[j]), axis=1) for table in (first, sizes))
     weight, vertex = of_vertices or (None, None)
-    how = Blocks(ends, starts, counts, rate, chance[i, j], weight, vertex, int(rng.integers(1 << 62)))
-    return of_edges(n, *sampling(device).block_edges(how, index_dtype(n)))
+    model = Blocks(ends, starts, counts, rate, probability[i, j], weight, vertex, int(rng.integers(1 << 62)))
+    return of_edges(n, *sampling(device).block_edges(model, index_dtype(n)))

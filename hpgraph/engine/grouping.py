@@ -76,9 +76,9 @@ def order_of(sources: Any, out: CSR, size: int) -> np.ndarray:
         order.append(chosen)
         waiting[chosen] = False
     # Then sources whose hubs fill no group, hub by hub, and the rest in random order.
-    some = np.flatnonzero(waiting & (hub >= 0))
+    rest_of_hubs = np.flatnonzero(waiting & (hub >= 0))
     rest = np.random.default_rng(_SEED).permutation(np.flatnonzero(waiting & (hub < 0)))
-    return np.concatenate([*order, some[np.argsort(hub[some], kind="stable")], rest])
+    return np.concatenate([*order, rest_of_hubs[np.argsort(hub[rest_of_hubs], kind="stable")], rest])
 
 
 def _hubs(sources: np.ndarray, out: CSR) -> tuple[np.ndarray, np.ndarray]:
@@ -88,19 +88,19 @@ def _hubs(sources: np.ndarray, out: CSR) -> tuple[np.ndarray, np.ndarray]:
     first, degree = out.indptr[at], out.indptr[at + 1] - out.indptr[at]
     begin, length = to_device(first, "cpu").astype(np.int64), to_device(degree, "cpu").astype(np.int64)
     hub = np.full(len(sources), -1, np.int64)
-    looked = np.flatnonzero((length > 0) & (length < MAX_ARCS[-1]))
-    if not len(looked):
+    candidates = np.flatnonzero((length > 0) & (length < MAX_ARCS[-1]))
+    if not len(candidates):
         return hub, length
-    counts = length[looked]
+    counts = length[candidates]
     ends = np.cumsum(counts)
-    places = np.repeat(begin[looked] - (ends - counts), counts) + np.arange(ends[-1])
+    places = np.repeat(begin[candidates] - (ends - counts), counts) + np.arange(ends[-1])
     near = out.indices[to_device(places, device)]
     arcs = to_device(out.indptr[near + 1] - out.indptr[near], "cpu").astype(np.int64)
     near = to_device(near, "cpu").astype(np.int64)
     # Ties go to the largest id.
     max_arcs = np.maximum.reduceat(arcs, ends - counts)
     best = np.maximum.reduceat(np.where(arcs == np.repeat(max_arcs, counts), near, -1), ends - counts)
-    hub[looked] = np.where(max_arcs > MIN_HUB, best, -1)
+    hub[candidates] = np.where(max_arcs > MIN_HUB, best, -1)
     return hub, length
 
 

@@ -101,7 +101,7 @@ def _on_devices(
     shares = shared_by_rows(graph, declared, code, tuple(column.beginning for column in initial_columns), starts.k)
     return sources_on_devices(
         graph, starts, declared.name, shares,
-        lambda own, some, team=None: run_sources(program, own, some, _team=team, **options),
+        lambda own, batch, team=None: run_sources(program, own, batch, _team=team, **options),
     )  # fmt: skip
 
 

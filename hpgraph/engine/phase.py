@@ -170,24 +170,24 @@ def _of_edges(declared: list[Declarations], graph: Graph, initial: dict[str, Any
 
 
 def _undeclared(
-    program: str, properties: dict[str, Any], there: dict[str, Any], owner: dict[str, str]
+    program: str, properties: dict[str, Any], declared: dict[str, Any], owner: dict[str, str]
 ) -> dict[str, Any]:
     """The properties that no earlier phase declares, entered in `owner`; refuses others that disagree."""
     for name, prop in properties.items():
-        if name not in there:
+        if name not in declared:
             continue
-        length = there[name].shape[1] if there[name].ndim == 2 else 0
+        length = declared[name].shape[1] if declared[name].ndim == 2 else 0
         if getattr(prop, "length", 0) != length:
             raise TypeError(
                 f"{program}.{name} has shape {prop.shape}, but {owner[name]}.{name} has not: phases share "
                 "properties by name, so give both one shape, or one of them another name"
             )
-        if prop.dtype is not None and np.dtype(prop.dtype) != there[name].dtype:
+        if prop.dtype is not None and np.dtype(prop.dtype) != declared[name].dtype:
             raise TypeError(
-                f"{program}.{name} is {np.dtype(prop.dtype)}, but {owner[name]}.{name} is {there[name].dtype}: "
+                f"{program}.{name} is {np.dtype(prop.dtype)}, but {owner[name]}.{name} is {declared[name].dtype}: "
                 "phases share properties by name, so give both one type, or one of them another name"
             )
-    new = {name: prop for name, prop in properties.items() if name not in there}
+    new = {name: prop for name, prop in properties.items() if name not in declared}
     owner |= dict.fromkeys(new, program)
     return new
 

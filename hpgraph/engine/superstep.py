@@ -50,17 +50,17 @@ def supersteps(
     tables, converged = list(tables), False
     while arcs.active(shares) and done < run.limit and not converged:
         world = tuple(run.world.values())
-        some = first.steps.run_small(arcs, first.frontier, world, done, run.limit) if in_one_kernel else None
-        if some is not None:
-            rows, taken, first.frontier = some
+        outcome = first.steps.run_small(arcs, first.frontier, world, done, run.limit) if in_one_kernel else None
+        if outcome is not None:
+            rows, taken, first.frontier = outcome
         else:
             began, active, taken = now(), arcs.active(shares), 1
-            push, looked = arcs.direction(shares, run.policy, may_push)
+            push, examined = arcs.direction(shares, run.policy, may_push)
             arcs.each(shares, lambda share: _send(run, share, push, done + 1))  # noqa: B023
             arcs.exchange_messages(shares, push)
             ends = arcs.each(shares, lambda share: _apply(run, share, done + 1))  # noqa: B023
             run.note_sums(arcs.exchange_values(shares, ends, run.all_active))
-            rows = np.array([[PUSH if push else PULL, active, looked, now() - began]], np.int64)
+            rows = np.array([[PUSH if push else PULL, active, examined, now() - began]], np.int64)
         tables.append(rows)
         done += taken
         converged = run.has_converged(done)

@@ -334,8 +334,8 @@ def _igraph(graph: Any, weight: Any) -> dict[str, Any]:
     ends = np.array(graph.get_edgelist(), dtype=np.int64).reshape(-1, 2)
     held = graph.es.attributes()
     if weight and weight not in held:
-        there = ", ".join(map(repr, held)) or "none"
-        raise ValueError(f"weight: edges have no attribute {weight!r}; they have {there}")
+        titles = ", ".join(map(repr, held)) or "none"
+        raise ValueError(f"weight: edges have no attribute {weight!r}; they have {titles}")
     chosen = weight or ("weight" if "weight" in held else None)
     return {
         "source": ends[:, 0], "target": ends[:, 1], "weight": np.array(graph.es[chosen]) if chosen else None,

@@ -63,8 +63,8 @@ def sample_hetero(
     hops = hops_by_relation(H.relations, fanouts, H._meant)
     relations = {relation: _drawable(H, relation, incoming) for relation in hops}
     counts = {kind: H.n_vertices(kind) for kind in H.kinds}
-    how = checked_draws(replace, disjoint, None, "uniform", False)
-    return HeteroSample(*sample_hops(relations, counts, starts, {}, hops, how, seed_of(seed), H.device), H)
+    draws = checked_draws(replace, disjoint, None, "uniform", False)
+    return HeteroSample(*sample_hops(relations, counts, starts, {}, hops, draws, seed_of(seed), H.device), H)
 
 
 _MADE: weakref.WeakKeyDictionary[Any, dict[Any, Drawable]] = weakref.WeakKeyDictionary()

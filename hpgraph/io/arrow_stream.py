@@ -224,12 +224,12 @@ def _numbered(path: Path, columns: list[Any], number_of: NameNumbers, budget: Bu
     rows = np.column_stack([places[0], places[1] + first]).ravel()
     codes, begins, inverse = np.unique(rows, return_index=True, return_inverse=True)
     texts: list[str] = []
-    for one, some in zip(coded, (codes[codes < first], codes[codes >= first] - first), strict=True):
-        held = one.dictionary.take(pyarrow.array(some))
+    for one, codes_of_one in zip(coded, (codes[codes < first], codes[codes >= first] - first), strict=True):
+        held = one.dictionary.take(pyarrow.array(codes_of_one))
         if held.null_count:
             raise FileFormatError(path, "a column of names has rows without a value")
         # Most of them may be known.
-        pending = len(some) * _TEXT_BYTES + 2 * held.nbytes
+        pending = len(codes_of_one) * _TEXT_BYTES + 2 * held.nbytes
         budget.check(number_of.nbytes + pending, f"names in a batch of rows of {path}")
         texts += held.to_pylist()
     numbers = np.empty(len(codes), np.int64)
@@ -242,9 +242,9 @@ def _numbered(path: Path, columns: list[Any], number_of: NameNumbers, budget: Bu
     return list(numbers[inverse].reshape(-1, 2).T)
 
 
-def read_arrow(path: Path, progress: bool | None, budget: Budget, *, columns: Any = None, **how: Any) -> Arcs:
+def read_arrow(path: Path, progress: bool | None, budget: Budget, *, columns: Any = None, **options: Any) -> Arcs:
     """A `Reader` with the further parameters of `arrow_stream`, and titles of further columns. It needs pyarrow."""
-    arcs = joined(path, arrow_stream(path, progress, budget, **how), budget)
+    arcs = joined(path, arrow_stream(path, progress, budget, **options), budget)
     return replace(arcs, columns=_further(path, columns, budget))
 
 

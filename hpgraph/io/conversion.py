@@ -283,8 +283,8 @@ class _Mirror:
             floats = weight.dtype.kind == "f"
             value = (weight.astype(np.float64) + 0.0).view(np.uint64) if floats else weight.astype(np.uint64)
         for k, key in enumerate(_KEYS):
-            there, back = (int(_mixed(a, b, value, key).sum(dtype=np.uint64)) for a, b in ((row, col), (col, row)))
-            self._excess[k] += there - back
+            forward, back = (int(_mixed(a, b, value, key).sum(dtype=np.uint64)) for a, b in ((row, col), (col, row)))
+            self._excess[k] += forward - back
 
     @property
     def agrees(self) -> bool:

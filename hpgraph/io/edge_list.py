@@ -41,13 +41,13 @@ _INT64_MAX = 2**63 - 1
 _BLOCK = 1 << 16
 
 
-def read_edge_list(path: Path, progress: bool | None, budget: Budget, **how: Any) -> Arcs:
+def read_edge_list(path: Path, progress: bool | None, budget: Budget, **options: Any) -> Arcs:
     """A `Reader` with the further parameters of `edge_list_stream`.
 
     Weights are int64 if all are whole numbers, uint64 if only that represents them, else float64; in files by
     `hpgraph.write`, of the type recorded there.
     """
-    return joined(path, edge_list_stream(path, progress, NO_LIMIT, **how), budget)
+    return joined(path, edge_list_stream(path, progress, NO_LIMIT, **options), budget)
 
 
 def edge_list_stream(

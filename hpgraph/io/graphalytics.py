@@ -26,10 +26,10 @@ _LINE_BYTES = 250
 def read_graphalytics(path: Path, progress: bool | None, budget: Budget) -> Arcs:
     """A `Reader`: the arcs of ``NAME.e`` between the vertices of ``NAME.v``, from the path of either of the two."""
     properties = path.with_suffix(".properties")
-    said = None
+    match = None
     if properties.is_file():
         with open_text(properties) as text:
-            said = next(filter(None, map(_DIRECTED.match, text)), None)
+            match = next(filter(None, map(_DIRECTED.match, text)), None)
     vertices, at = _lines(path.with_suffix(".v"), progress, budget)
     (ids,) = columns_of(path.with_suffix(".v"), vertices, at, "i8,")
     edges, at = _lines(path.with_suffix(".e"), progress, budget)
@@ -43,7 +43,7 @@ def read_graphalytics(path: Path, progress: bool | None, budget: Budget) -> Arcs
         raise FileFormatError(path.with_suffix(".v"), f"vertex {known[1:][np.diff(known) == 0][0]} is there twice")
     source, target = (_places(path.with_suffix(".e"), known, order, ids, at) for ids in ends)
     names = None if np.array_equal(ids, np.arange(ids.size)) else ids
-    return Arcs(source, target, weight, ids.size, said is None or said[1].lower() == "true", names)
+    return Arcs(source, target, weight, ids.size, match is None or match[1].lower() == "true", names)
 
 
 def _lines(path: Path, progress: bool | None, budget: Budget) -> tuple[list[str], list[int]]:

@@ -91,8 +91,8 @@ class _Elements:
                     raise self._fault(f"a tag, or a comment, of more than {LONGEST_LINE} bytes")
             parser.Parse(b"", True)
         except expat.ExpatError as error:
-            said = expat.ErrorString(error.code)
-            raise FileFormatError(self._path, f"not a complete XML file ({said})", error.lineno) from None
+            reason = expat.ErrorString(error.code)
+            raise FileFormatError(self._path, f"not a complete XML file ({reason})", error.lineno) from None
         finally:
             parser.StartElementHandler = parser.EndElementHandler = None
             parser.CharacterDataHandler = parser.StartDoctypeDeclHandler = None
@@ -169,8 +169,8 @@ class _Elements:
             self._nodes.append(self._numbered(given, "id"))
             self._take(_NODE_BYTES)
         elif kind == "edge":
-            said = given.get("directed")
-            directed = self._default if said is None else said == "true"
+            declared = given.get("directed")
+            directed = self._default if declared is None else declared == "true"
             if self._ends and directed != self._directed:
                 raise self._fault("some edges are directed and others are not")
             self._directed = directed
@@ -318,11 +318,11 @@ def write_graphml(graph: Graph, path: Path) -> None:
             text.write(f'<data key="{_IDS}">{"number" if named.dtype.kind in "iu" else "text"}</data>\n')
         for id, data in zip(ids, data_of["node"], strict=True):
             text.write(f"<node id={id}>{data}</node>\n" if data else f"<node id={id}/>\n")
-        said = [
+        body = [
             f">{own}{data}</edge>" if own or data else "/>" for own, data in zip(weights, data_of["edge"], strict=True)
         ]
         ends = (ids, arcs.source), (ids, arcs.target)
-        text.writelines(text_rows(("<edge source=", " target=", "", "\n"), *ends, (said, None)))
+        text.writelines(text_rows(("<edge source=", " target=", "", "\n"), *ends, (body, None)))
         text.write("</graph>\n</graphml>\n")
 
 

@@ -27,19 +27,19 @@ def read_konect(path: Path, progress: bool | None, budget: Budget) -> Arcs:
     kind = first[1].decode(errors="replace") if len(first) > 1 and first[0] == b"%" else ""
     if kind not in _EDGES:
         raise FileFormatError(path, "its first line is not % sym, asym or bip, and the kind of weights", line=1)
-    said = [int(word) for word in second[1:4] if word.isdigit()] if second[:1] == [b"%"] else []
+    declared = [int(word) for word in second[1:4] if word.isdigit()] if second[:1] == [b"%"] else []
     arcs = read_edge_list(path, progress, budget, comments=("%",), delimiter=None, n_vertices=None, names=False)
     if arcs.source.size and min(int(arcs.source.min()), int(arcs.target.min())) < 1:
         raise FileFormatError(path, "an id below 1")
     rows, columns = (int(ends.max()) if ends.size else 0 for ends in (arcs.source, arcs.target))
-    if len(said) == 3:
+    if len(declared) == 3:
         found = arcs.source.size
         # A line may stand for several edges, as many as its weight.
-        if found < said[0] and (arcs.weight is None or arcs.weight.sum() != said[0]):
-            raise FileFormatError(path, f"{said[0]} edges expected, as its second line says, {found} found")
-        if rows > said[1] or columns > said[2]:
-            raise FileFormatError(path, f"an id above {said[1]} and {said[2]}, which its second line says")
-        rows, columns = said[1:]
+        if found < declared[0] and (arcs.weight is None or arcs.weight.sum() != declared[0]):
+            raise FileFormatError(path, f"{declared[0]} edges expected, as its second line says, {found} found")
+        if rows > declared[1] or columns > declared[2]:
+            raise FileFormatError(path, f"an id above {declared[1]} and {declared[2]}, which its second line says")
+        rows, columns = declared[1:]
     n = rows + columns if kind == "bip" else max(rows, columns)
     budget.check(16 * n, f"a graph of {n} vertices, as {path} says,")
     # The sum of both sides may need more bits than an id of one.

@@ -145,9 +145,9 @@ def find_line_format(
         if own is None and _DAMAGED.match(first):
             raise FileFormatError(path, f"the comment of hpgraph.write is damaged: {shortened(first)!r}", 1)
         sample = list(islice(data_lines(chain([first], text), comments, start=2 if own else 1), _SAMPLE))
-    nothing = None if own is None else LineFormat(own=own)
+    default = None if own is None else LineFormat(own=own)
     if not sample:
-        return nothing
+        return default
     if own is not None and names is None and own.ids != "index":
         names = own.ids == "name"
 
@@ -164,7 +164,7 @@ def find_line_format(
         if _all_whole(rows[header:], source, target):
             break
     if header and len(rows) == 1:
-        return nothing
+        return default
     number, row = sample[header][0], rows[header]
     needed = 1 + max(source, target, weight or 0)
     if len(row) < needed:

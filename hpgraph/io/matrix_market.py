@@ -257,8 +257,8 @@ def matrix_market_stream(path: Path, progress: bool | None, budget: Budget) -> A
     with open_bytes(path) as content:
         header = _read_header(path, content, NO_LIMIT)
     blocks = _of_array if header.layout == "array" else partial(_entries, header=header)
-    how = partial(blocks, path, progress, budget)
-    return ArcStream(how, header.symmetry != "symmetric", header.n, mirrored=True)
+    read_blocks = partial(blocks, path, progress, budget)
+    return ArcStream(read_blocks, header.symmetry != "symmetric", header.n, mirrored=True)
 
 
 def _of_array(path: Path, progress: bool | None, budget: Budget) -> Iterator[Block]:

@@ -53,8 +53,8 @@ def _read_gexf(nx: Any, content: bytes) -> Any:
 
 def _read_pajek(nx: Any, content: bytes) -> Any:
     graph = nx.read_pajek(io.BytesIO(content))
-    said = re.search(rb"(?i)^\*vertices\s+(\d+)", content, re.MULTILINE)
-    if said is None or int(said[1]) != len(graph):
+    declared = re.search(rb"(?i)^\*vertices\s+(\d+)", content, re.MULTILINE)
+    if declared is None or int(declared[1]) != len(graph):
         raise ValueError(f"it announces another number of vertices than the {len(graph)} that it has")
     if (lists := re.search(rb"(?im)^\s*\*(?:arcs|edges)list", content)) is not None:
         raise ValueError(f"{lists[0].decode().strip()} is not read; *arcs and *edges are")

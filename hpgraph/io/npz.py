@@ -178,10 +178,13 @@ def read_npz(path: Path, progress: bool | None, budget: Budget) -> Arcs:
         needed = held + _ENTRY_BYTES * math.prod(members["data"].shape) + _ROW_BYTES * n
         budget.check(needed, f"the array of {n} rows in {path}")
         row, col, data = _entries(inside.layout, n, {name: archive.read(name) for name in members})
-        said = {name: archive.read(name) for name in own}
-        edges, vertices = unpacked(said[NAMES[0]], said[NAMES[1]], len(row), n) if NAMES[0] in said else ({}, {})
-        weight, directed = None if said.get(_PATTERN) else data, bool(said[_DIRECTED]) if _DIRECTED in said else None
-        what = n, directed, said.get(_NAMES)
+        fields = {name: archive.read(name) for name in own}
+        edges, vertices = unpacked(fields[NAMES[0]], fields[NAMES[1]], len(row), n) if NAMES[0] in fields else ({}, {})
+        weight, directed = (
+            None if fields.get(_PATTERN) else data,
+            bool(fields[_DIRECTED]) if _DIRECTED in fields else None,
+        )
+        what = n, directed, fields.get(_NAMES)
         return Arcs(row, col, weight, *what, mirrored=True, columns=edges, vertex_columns=vertices)
 
 
@@ -194,12 +197,12 @@ def npz_stream(path: Path, progress: bool | None, budget: Budget) -> ArcStream:
             rows = inside.members["indptr"].nbytes if "indptr" in inside.members else 0
             held = 2 * rows + sum(member.nbytes for member in inside.own.values())
             budget.check(held, f"the offsets and names in {path}")
-            said = {name: archive.read(name) for name in inside.own}
+            fields = {name: archive.read(name) for name in inside.own}
     if whole:
         return of_arcs(read_npz(path, progress, budget))
-    directed, names = bool(said[_DIRECTED]) if _DIRECTED in said else None, said.get(_NAMES)
+    directed, names = bool(fields[_DIRECTED]) if _DIRECTED in fields else None, fields.get(_NAMES)
     of_file = None if names is None else distinct(lambda: names, inside.n)
-    blocks = partial(_blocks, path, progress, inside, bool(said.get(_PATTERN)))
+    blocks = partial(_blocks, path, progress, inside, bool(fields.get(_PATTERN)))
     return ArcStream(blocks, directed, inside.n, names=of_file, mirrored=True)
 
 

@@ -96,11 +96,11 @@ def open(
         whole = StreamedGraph(out, into, directed=directed).in_memory()
         whole._names = names
         return divide(whole, wanted, memory=bytes_there)
-    how: dict[str, Any] = {"directed": directed, "memory": bytes_there, "host_memory": bytes_here}
+    options: dict[str, Any] = {"directed": directed, "memory": bytes_there, "host_memory": bytes_here}
     graph: StreamedGraph = (
-        DividedStreamedGraph(out, into, devices=wanted, **how)
+        DividedStreamedGraph(out, into, devices=wanted, **options)
         if several
-        else StreamedGraph(out, into, device=wanted.kind, **how)
+        else StreamedGraph(out, into, device=wanted.kind, **options)
     )
     graph._names = names
     return graph

@@ -24,10 +24,10 @@ def packed(edges: Mapping[str, Any], vertices: Mapping[str, Any]) -> dict[str, A
         for title, column in held.items():
             values = np.ascontiguousarray(column.plain() if isinstance(column, Dates) else values_of(column))
             values = values.astype(values.dtype.newbyteorder("<"), copy=False)
-            said: dict[str, Any] = {"of": kind, "title": title, "type": values.dtype.str, "at": at}
+            entry: dict[str, Any] = {"of": kind, "title": title, "type": values.dtype.str, "at": at}
             if isinstance(column, Categories):
-                said["categories"] = list(column.categories)
-            index.append(said)
+                entry["categories"] = list(column.categories)
+            index.append(entry)
             filled = -values.nbytes % _ALIGNMENT
             pieces += [values.view(np.uint8), np.zeros(filled, np.uint8)]
             at += values.nbytes + filled
@@ -42,12 +42,12 @@ def unpacked(index: Array, values: Array, n_edges: int, n_vertices: int) -> tupl
     counts = {"edges": n_edges, "vertices": n_vertices}
     types = {dtype.newbyteorder("<").str: dtype for dtype in VALUE_DTYPES if dtype.kind != "c"}
     try:
-        for said in json.loads(index.tobytes()):
-            title, count, at = said["title"], counts[said["of"]], said["at"]
-            dtype = types.get(said["type"]) or dtype_of(said["type"]).newbyteorder("=")
-            if said["type"] not in types and dtype.kind != "M":
-                raise ValueError(f"a type {said['type']!r}")
-            held, listed = found[said["of"]], said.get("categories")
+        for entry in json.loads(index.tobytes()):
+            title, count, at = entry["title"], counts[entry["of"]], entry["at"]
+            dtype = types.get(entry["type"]) or dtype_of(entry["type"]).newbyteorder("=")
+            if entry["type"] not in types and dtype.kind != "M":
+                raise ValueError(f"a type {entry['type']!r}")
+            held, listed = found[entry["of"]], entry.get("categories")
             if not isinstance(title, str) or title in held or type(at) is not int or at < 0 or at % _ALIGNMENT:
                 raise ValueError("a title or a place that is none")
             stored = values[at : at + count * dtype.itemsize]

@@ -12,12 +12,12 @@ from hpgraph.io.arcs import Array
 from hpgraph.io.stream import shortened
 
 
-def parsed(lines: Sequence[str], dtype: Any, **how: Any) -> Array:
+def parsed(lines: Sequence[str], dtype: Any, **options: Any) -> Array:
     """Lines of numbers, by `numpy.loadtxt`; what is no whole number is none to any NumPy."""
     with warnings.catch_warnings():
         # Before 2.4 NumPy takes 1.5 for the whole number 1, and only warns of it.
         warnings.simplefilter("error", DeprecationWarning)
-        return np.loadtxt(lines, dtype=dtype, comments=None, ndmin=1, **how)
+        return np.loadtxt(lines, dtype=dtype, comments=None, ndmin=1, **options)
 
 
 def columns_of(path: Path, lines: Sequence[str], numbers: Sequence[int], *dtypes: str) -> list[Array]:
@@ -29,8 +29,8 @@ def columns_of(path: Path, lines: Sequence[str], numbers: Sequence[int], *dtypes
     # Bisection for the first invalid line: it is in the first `most` lines from `at`.
     at, most = 0, len(lines)
     while most > 1:
-        some = lines[at : at + most // 2]
-        at, most = (at, len(some)) if _table(some, kind) is None else (at + len(some), most - len(some))
+        chunk = lines[at : at + most // 2]
+        at, most = (at, len(chunk)) if _table(chunk, kind) is None else (at + len(chunk), most - len(chunk))
     columns, found = len(kind.names or ()), len(lines[at].split())
     wrong = "no numbers" if found == columns else f"{columns} numbers expected, {found} found"
     raise FileFormatError(path, f"{wrong}: {shortened(lines[at])!r}", numbers[at])

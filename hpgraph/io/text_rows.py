@@ -33,9 +33,9 @@ def text_rows(marks: Sequence[str], *columns: tuple[Sequence[str], Any]) -> Iter
         for width, column in zip(widths, texts, strict=True)
     ]
     length = sum(map(len, tables)) + sum(part.shape[1] for part in held)
-    some = max(_PIECE // length, 1)
-    for begin in range(0, count, some):
-        end = min(begin + some, count)
+    step = max(_PIECE // length, 1)
+    for begin in range(0, count, step):
+        end = min(begin + step, count)
         rows, at = np.empty((end - begin, length), np.uint8), 0
         for k, mark in enumerate(tables):
             rows[:, at : at + len(mark)] = mark

@@ -108,9 +108,9 @@ def force_atlas2(
     place = beginning(graph, pos, seed_of(seed))
     force, pace = xp.zeros((n, 2)), xp.ones(2)
     work, law = layouts(graph.device), LOGARITHM if linlog else LINEAR
-    how = Forces(float(scaling_ratio), float(gravity), bool(strong_gravity), bool(distributed_action))
+    forces = Forces(float(scaling_ratio), float(gravity), bool(strong_gravity), bool(distributed_action))
     for _ in range(steps if n else 0):
         pushed = work.repulsion(place, mass, float(theta))
-        force, swing, totals = work.combined(place, pushed, work.attraction(arcs, place, law), mass, force, how)
+        force, swing, totals = work.combined(place, pushed, work.attraction(arcs, place, law), mass, force, forces)
         place, pace = work.moved(place, force, swing, totals, pace, float(jitter_tolerance))
     return place

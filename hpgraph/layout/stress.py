@@ -119,8 +119,8 @@ def _distances(graph: Graph, chosen: Any, weighted: bool) -> Any:
     for rows, block in blocks_from(graph, to_device(chosen, "cpu"), weighted=weighted):
         distance[rows] = block
     far = (distance < 0) | ~xp.isfinite(distance)
-    some = distance[~far & (distance > 0)]
-    nearest, farthest = (float(some.min()), float(some.max())) if some.size else (1.0, 1.0)
+    finite = distance[~far & (distance > 0)]
+    nearest, farthest = (float(finite.min()), float(finite.max())) if finite.size else (1.0, 1.0)
     if farthest > _LONGEST or nearest < 1 / _LONGEST:
         raise ValueError(f"weight: distances must lie from {1 / _LONGEST:g} to {_LONGEST:g}; scale the weights")
     distance[far] = _APART * farthest

@@ -108,25 +108,25 @@ def umap(
     epochs = usual if n_epochs is None else whole(n_epochs, "n_epochs", least=0)
     draws = whole(negative_sample_rate, "negative_sample_rate", least=0)
     check_memory(40 * n + 12 * graph.n_edges, f"a layout of {n:,} vertices", graph.device)
-    arcs = _chances(pulling(graph, weighted))
+    arcs = _probabilities(pulling(graph, weighted))
     begin = beginning(graph, sfdp(graph, weight=weighted or None, seed=seed) if pos is None else pos, seed_of(seed))
     if n == 0:
         return begin
     low, side = begin.min(axis=0), begin.max(axis=0) - begin.min(axis=0)
     begin = (begin - low) * (_SIDE / xp.where(side > 0, side, 1))
-    how = Sampling(*_curve(nearest, width), push, draws, seed_of(seed))
+    parameters = Sampling(*_curve(nearest, width), push, draws, seed_of(seed))
     steps = rate * (1 - np.arange(epochs) / max(epochs, 1))
-    layout = layouts(graph.device).sampled_epochs(begin, arcs, steps, how)
+    layout = layouts(graph.device).sampled_epochs(begin, arcs, steps, parameters)
     return rescaled(layout.astype(np.float64), size, middle)
 
 
-def _chances(arcs: CSR) -> CSR:
+def _probabilities(arcs: CSR) -> CSR:
     """The share of epochs that follow each arc: by weight, and less at vertices with many."""
     xp, largest = array_module(arcs.indices), float(arcs.data.max()) if arcs.nnz else 0.0
-    chance = arcs.data / (largest or 1.0)
-    of_row = matrix_of_csr(arcs.with_data(chance, copy=False)) @ xp.ones(arcs.shape[0])
+    scaled = arcs.data / (largest or 1.0)
+    of_row = matrix_of_csr(arcs.with_data(scaled, copy=False)) @ xp.ones(arcs.shape[0])
     share = xp.minimum(_FOLLOWED / xp.maximum(of_row, _FOLLOWED), 1.0)
-    return arcs.with_data((chance * share[arcs.expand_rows()]).astype(np.float32), copy=False)
+    return arcs.with_data((scaled * share[arcs.expand_rows()]).astype(np.float32), copy=False)
 
 
 def _curve(nearest: float, width: float) -> tuple[float, float]:

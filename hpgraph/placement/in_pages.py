@@ -65,8 +65,8 @@ class _Streamed:
         return self._chosen(shares, False, gathered)
 
     def _chosen(self, shares: Sequence[Share], push: bool, wanted: Any) -> tuple[bool, int]:
-        for share, mine in zip(shares, wanted, strict=True):
-            share.arcs.wanted = mine
+        for share, rows in zip(shares, wanted, strict=True):
+            share.arcs.wanted = rows
         return push, sum(one.arcs for of in wanted for one in of)
 
     def parts(self, share: Share, push: bool) -> Iterator[tuple[Any, Frontier]]:

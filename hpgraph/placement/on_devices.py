@@ -226,7 +226,7 @@ def _set_frontiers(shares: Sequence[Share], ids: list[Any] | None, n: int) -> No
             share.frontier = Frontier(n, device=share.device.kind)
             continue
         with share.device.here:
-            lists = [move_array(some, share.device) for some in ids]
+            lists = [move_array(list_of_part, share.device) for list_of_part in ids]
             share.frontier = Frontier(n, ids=lists[0] if len(lists) == 1 else array_module(lists[0]).concatenate(lists))
 
 

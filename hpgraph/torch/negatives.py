@@ -143,8 +143,8 @@ class _Pairs:
             # Most pairs are drawn or have entries, so a list of all pairs is not much larger than result and matrix.
             every = torch.arange(total, device=self.device)
             every = every[self.free(every)]
-            some = torch.randperm(len(every), device=self.device, generator=self.generator)[:count]
-            return self._split(every[some])
+            sample = torch.randperm(len(every), device=self.device, generator=self.generator)[:count]
+            return self._split(every[sample])
         return self._split(self._rejected(count, _first_of_each))
 
     def by_degree(self, count: int) -> Tensor:
@@ -178,12 +178,14 @@ class _Pairs:
             column[left[free]] = drawn[free]
             left = left[~free]
         for one in none.tolist() or left.tolist():
-            row, some = int(rows[one]), able[: int(limit[one])]
-            some = some[self.free(row * self.columns + some)]
-            chances = torch.ones(len(some), device=self.device) if self.weights is None else self.weights[1][some]
-            if not bool((chances > 0).any()):
+            row, candidates = int(rows[one]), able[: int(limit[one])]
+            candidates = candidates[self.free(row * self.columns + candidates)]
+            probabilities = (
+                torch.ones(len(candidates), device=self.device) if self.weights is None else self.weights[1][candidates]
+            )
+            if not bool((probabilities > 0).any()):
                 raise ValueError(f"sources: row {row} has entries in all columns that can be drawn")
-            column[one] = some[torch.multinomial(chances, 1, generator=self.generator)[0]]
+            column[one] = candidates[torch.multinomial(probabilities, 1, generator=self.generator)[0]]
         return torch.stack([rows, column])
 
     def below(self, limit: Tensor, running: Tensor | None) -> Tensor:

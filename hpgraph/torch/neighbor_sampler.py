@@ -130,8 +130,8 @@ class NeighborSampler:
                 if time is None and self._time is not None and kind in self._time:
                     time = _array(self._time[kind], "time")[ids]
                 times[kind] = checked_times(_NEVER if time is None else np.asarray(time), len(ids), "cpu")
-        chance = int(torch.randint(2**62, ()))
-        sampled = sample_hops(self._relations, self._counts, seeds, times, self._hops, self._how, chance, "cpu")
+        draw_seed = int(torch.randint(2**62, ()))
+        sampled = sample_hops(self._relations, self._counts, seeds, times, self._hops, self._how, draw_seed, "cpu")
         return _output(_as_given(sampled, seeds), None not in self._counts)
 
     def sample_from_nodes(self, inputs: Any, **_: Any) -> Any:

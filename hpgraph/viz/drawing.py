@@ -91,10 +91,10 @@ def draw(
     _lines(ax, graph, place, area, tones.line)
     # Rims of the paper's colour part points that touch; those of many would hide them.
     rims = {"linewidths": _RIM if n <= 2_000 else 0.0, "edgecolors": tones.paper}
-    how = rims | _colours(color, n, order, tones, rims["linewidths"])
+    style = rims | _colours(color, n, order, tones, rims["linewidths"])
     if n:
         x, y = place[order].T
-        ax.scatter(x, y, s=area[order], zorder=2, **how)
+        ax.scatter(x, y, s=area[order], zorder=2, **style)
     _frame(ax, place)
     _write_names(ax, graph, labels, degree, place, area, tones)
     return ax

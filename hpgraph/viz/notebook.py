@@ -61,16 +61,16 @@ def interactive(
         drawn = nx.relabel_nodes(drawn, {name: at for at, name in enumerate(drawn)})
     for at, node in enumerate(drawn):
         drawn.nodes[node].update(degree=int(degree[at]), label=str(node if arcs.names is None else arcs.names[at]))
-    how: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     if color is not None:
         values = values_of_colors(color, graph.n_vertices)
         groups = values.dtype.kind in "iub"
         for node, value in zip(drawn, values.tolist(), strict=True):
             drawn.nodes[node]["color"] = str(value) if groups else value
-        how = {"node_color": "color"} if groups else {"node_color": "color", "node_color_gradient": "Viridis"}
+        options = {"node_color": "color"} if groups else {"node_color": "color", "node_color_gradient": "Viridis"}
     return sigma.Sigma(
         drawn, layout={node: {"x": x, "y": y} for node, (x, y) in zip(drawn, place.tolist(), strict=True)},
         node_size="degree", node_size_range=_RADII, node_label="label", height=tall, raw_node_color=None,
         raw_edge_color=None, edge_size=None, hide_edges_on_move=len(arcs.source) > _STEADY,
-        process_gexf_viz=False, **how,
+        process_gexf_viz=False, **options,
     )  # fmt: skip

@@ -242,15 +242,15 @@ def _percolation_centrality(
     percolated, whole = G.array_of(states), float(sum(states.values()))
     graph, others = G.lengths(weight, positive=True), whole - percolated
     G.check_ties(weight)
-    met = np.zeros(n, bool)
-    met[G.indices[G.rows != G.indices]] = True
-    if (met & (others == 0)).any():
+    has_in_edge = np.zeros(n, bool)
+    has_in_edge[G.indices[G.rows != G.indices]] = True
+    if (has_in_edge & (others == 0)).any():
         raise ZeroDivisionError("float division by zero")
     scale = 1 / (n - 2)
     at = np.flatnonzero(percolated)
     shares = to_device(percolated[at], graph.device)
     found = to_device(_betweenness.path_dependencies(graph, at, graph.weighted, shares=shares).vertices, "cpu")
-    return G.by_node(np.where(met, found, 0) / np.where(met, others, 1) * scale)
+    return G.by_node(np.where(has_in_edge, found, 0) / np.where(has_in_edge, others, 1) * scale)
 
 
 globals().update(

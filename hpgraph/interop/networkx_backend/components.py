@@ -136,8 +136,8 @@ def _articulation_points(G: ConvertedGraph) -> Iterator[Any]:
     root = forest.parent[above] == above
     # A root separates its children if it has several, and is listed when the search leaves it.
     kept = ~root | (np.bincount(above, minlength=len(G))[above] > 1)
-    met = np.where(root, left[above], left[begins])
-    order = np.argsort(met[kept], kind="stable")
+    first_seen = np.where(root, left[above], left[begins])
+    order = np.argsort(first_seen[kept], kind="stable")
     yield from dict.fromkeys(G.named(above[kept][order]))
 
 

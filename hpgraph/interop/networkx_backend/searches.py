@@ -90,13 +90,13 @@ class Search:
         step = 1 if weights is None else weights[arc]
         sources = self.order[self.before[self.order] < 0]
         _, first = np.unique(np.concatenate([sources, head]), return_index=True)
-        met = np.concatenate([sources, head])[np.sort(first)]
+        reached = np.concatenate([sources, head])[np.sort(first)]
         tight = self.distance[tail] + step == self.distance[head]
         tail, head = tail[tight], head[tight]
         by_head = np.argsort(head, kind="stable")
         named, ends = self.G.named(tail[by_head]), np.searchsorted(head[by_head], np.arange(len(self.G) + 1))
         bounds = ends.tolist()
-        return {self.G.nodes[node]: named[bounds[node] : bounds[node + 1]] for node in met.tolist()}
+        return {self.G.nodes[node]: named[bounds[node] : bounds[node + 1]] for node in reached.tolist()}
 
 
 def _arcs(G: ConvertedGraph, weight: str | None, incoming: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
@@ -137,8 +137,8 @@ def _levels_of(order: np.ndarray, before: np.ndarray) -> np.ndarray:
     place[order] = np.arange(len(order), dtype=order.dtype)
     # Length of the queue after each of its nodes was expanded: a level ends where the last node of the one before
     # ends.
-    met = np.bincount(place[before[order[1:]]], minlength=len(order))
-    ends, bounds = (1 + np.cumsum(met)).data, [0, 1]
+    children = np.bincount(place[before[order[1:]]], minlength=len(order))
+    ends, bounds = (1 + np.cumsum(children)).data, [0, 1]
     while bounds[-1] < len(order):
         bounds.append(ends[bounds[-1] - 1])
     level = np.full(len(before), -1)

@@ -34,9 +34,9 @@ LIMIT, STEP = 2.0**256, 2.0**512
 Sums = namedtuple("Sums", "vertices arcs reached reach shares", defaults=(None,))
 
 
-def sums_of(sums: Sums, some: slice) -> Sums:
+def sums_of(sums: Sums, batch: slice) -> Sums:
     """The same results, with the weights of some of the sources."""
-    return sums._replace(reach=sums.reach[some], shares=None if sums.shares is None else sums.shares[some])
+    return sums._replace(reach=sums.reach[batch], shares=None if sums.shares is None else sums.shares[batch])
 
 
 class Betweenness(Protocol):

@@ -39,10 +39,10 @@ def dependencies(
         with team() as workers:
             space = _scratches(out, min(workers, len(sources)))
             for begin in range(0, len(sources), _TURNS * workers):
-                some = slice(begin, begin + _TURNS * workers)
-                part = sums_of(sums, some)
-                run_singly(_arcs(out, False), None, sources[some], space, part)
-                done(len(sources[some]))
+                batch = slice(begin, begin + _TURNS * workers)
+                part = sums_of(sums, batch)
+                run_singly(_arcs(out, False), None, sources[batch], space, part)
+                done(len(sources[batch]))
 
 
 def weighted_dependencies(out: CSR, in_: CSR, distances: np.ndarray, sources: np.ndarray, sums: Sums) -> bool:

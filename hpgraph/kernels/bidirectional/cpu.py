@@ -95,25 +95,25 @@ def _dijkstra(sides, source, target, seen, distance, before):
         side = 0 if keys[0][0] <= keys[1][0] else 1
         other = 1 - side
         indptr, indices, weights = sides[0] if side == 0 else sides[1]
-        here, u = keys[side][0], vertices[side][0]
+        key, u = keys[side][0], vertices[side][0]
         sizes[side] = pop(keys[side], vertices[side], sizes[side])
-        if here > distance[side, u]:
+        if key > distance[side, u]:
             continue
         for place in range(indptr[u], indptr[u + 1]):
             v = indices[place]
-            there = here + weights[place]
-            if seen[side, v] != 0 and there >= distance[side, v]:
+            tentative = key + weights[place]
+            if seen[side, v] != 0 and tentative >= distance[side, v]:
                 continue
-            met = seen[other, v] != 0
+            is_seen = seen[other, v] != 0
             # A vertex that the other search has not visited is at least as far from its end as that search's next
             # vertex. An arc of infinite length leads nowhere.
-            if there == np.inf or (not met and there + keys[other][0] >= best):
+            if tentative == np.inf or (not is_seen and tentative + keys[other][0] >= best):
                 continue
-            seen[side, v], distance[side, v], before[side, v] = 1, there, u
-            if met and there + distance[other, v] < best:
-                best, middle = there + distance[other, v], v
+            seen[side, v], distance[side, v], before[side, v] = 1, tentative, u
+            if is_seen and tentative + distance[other, v] < best:
+                best, middle = tentative + distance[other, v], v
             if sizes[side] == len(keys[side]):
                 keys[side] = np.concatenate((keys[side], np.empty(len(keys[side]))))
                 vertices[side] = np.concatenate((vertices[side], np.empty(len(vertices[side]), np.int64)))
-            sizes[side] = push(keys[side], vertices[side], sizes[side], there, v)
+            sizes[side] = push(keys[side], vertices[side], sizes[side], tentative, v)
     return middle, best

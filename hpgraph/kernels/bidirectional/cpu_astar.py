@@ -50,23 +50,23 @@ def _search(indptr, indices, weight, ends, bounds, heuristic, state, queue):
         size = pop(keys, vertices, size)
         if v == target:
             return 1
-        here = distance[v]
-        if key > here + bound[v]:
+        dist = distance[v]
+        if key > dist + bound[v]:
             continue
         begin, end = peek(indptr, v), peek(indptr, v + 1)
         if size + end - begin > keys.size:
             return -1
         for at in range(begin, end):
             u = vertex(indices, at)
-            there = here + entry(weight, at)
+            tentative = dist + entry(weight, at)
             if before[u] == 0:
                 if bounds is None:
                     bound[u] = call(heuristic, np.int64(u), np.int64(target))
                 else:
                     bound[u] = bounds[u]
-            elif there >= distance[u]:
+            elif tentative >= distance[u]:
                 continue
-            before[u], distance[u] = v + 1, there
-            if there + bound[u] < np.inf:
-                size = push(keys, vertices, size, there + bound[u], u)
+            before[u], distance[u] = v + 1, tentative
+            if tentative + bound[u] < np.inf:
+                size = push(keys, vertices, size, tentative + bound[u], u)
     return 0

@@ -32,15 +32,15 @@ def contract(out: Arcs, into: Arcs) -> tuple[Any, list[Any], list[Any]]:
     n = len(out.indptr) - 1
     level, stale = np.zeros(n, np.int64), np.zeros(n, np.bool_)
     # Ties are broken at random, which makes the independent sets larger.
-    chance = np.random.default_rng(0).permutation(n) / max(1000 * n, 1)
-    priority, name, numbers = chance.copy(), np.arange(n, dtype=out.head.dtype), np.arange(n)
+    tie_break = np.random.default_rng(0).permutation(n) / max(1000 * n, 1)
+    priority, name, numbers = tie_break.copy(), np.arange(n, dtype=out.head.dtype), np.arange(n)
     order, upward, downward = list[Any](), list[Any](), list[Any]()
-    _update_priorities(out, into, numbers, level, chance, priority)
+    _update_priorities(out, into, numbers, level, tie_break, priority)
     while len(name):
         chosen = _select(out, into, numbers[: len(name)], priority)
         # Lazy update: a priority is recomputed after a neighbour's contraction; a vertex that is no longer first waits.
         again = chosen[stale[chosen]]
-        _update_priorities(out, into, again, level, chance, priority)
+        _update_priorities(out, into, again, level, tie_break, priority)
         stale[again] = False
         chosen = _select(out, into, chosen, priority)
         if not len(chosen):
@@ -60,7 +60,7 @@ def contract(out: Arcs, into: Arcs) -> tuple[Any, list[Any], list[Any]]:
         place = np.cumsum(left) - 1
         out = _rebuilt(out, gone, place, source, target, length, middle)
         into = out if undirected else _rebuilt(into, gone, place, target, source, length, middle)
-        level, stale, chance, priority, name = level[left], stale[left], chance[left], priority[left], name[left]
+        level, stale, tie_break, priority, name = level[left], stale[left], tie_break[left], priority[left], name[left]
     return np.concatenate([np.empty(0, np.int64), *order]), upward, upward if undirected else downward
 
 
@@ -131,15 +131,15 @@ def _search_witness(out, start, without, gone, bound, most, work):
         settled += 1
         for at in range(out.indptr[u], out.indptr[u + 1]):
             v = np.int64(out.head[at])
-            there = key + out.length[at]
-            if there < work.distance[v] and there <= bound and v != without and not gone[v]:
+            tentative = key + out.length[at]
+            if tentative < work.distance[v] and tentative <= bound and v != without and not gone[v]:
                 if size == work.keys.size or touched == work.touched.size:
                     return touched
                 if work.distance[v] == np.inf:
                     work.touched[touched] = v
                     touched += 1
-                work.distance[v] = there
-                size = heap.push(work.keys, work.heads, size, there, v)
+                work.distance[v] = tentative
+                size = heap.push(work.keys, work.heads, size, tentative, v)
     return touched
 
 
@@ -153,20 +153,20 @@ def _contract_one(out, into, undirected, v, gone, work, ends, length, at, keepin
     for to in range(out.indptr[v], out.indptr[v + 1]):
         furthest = max(furthest, out.length[to])
     for back in range(into.indptr[v], into.indptr[v + 1]):
-        u, here = np.int64(into.head[back]), into.length[back]
+        u, length_in = np.int64(into.head[back]), into.length[back]
         if out.indptr[v + 1] - out.indptr[v] == 1 and out.head[out.indptr[v]] == u:
             continue
         first = back + 1 if undirected else out.indptr[v]
         if first == out.indptr[v + 1]:
             continue
         most = _CONTRACTION_SETTLED if keeping else _PRIORITY_SETTLED
-        touched = _search_witness(out, u, v, gone, here + furthest, most, work)
+        touched = _search_witness(out, u, v, gone, length_in + furthest, most, work)
         for to in range(first, out.indptr[v + 1]):
             w = np.int64(out.head[to])
-            there = here + out.length[to]
-            if w != u and work.distance[w] > there:
+            shortcut = length_in + out.length[to]
+            if w != u and work.distance[w] > shortcut:
                 if keeping:
-                    ends[0, at + found], ends[1, at + found], length[at + found] = u, w, there
+                    ends[0, at + found], ends[1, at + found], length[at + found] = u, w, shortcut
                 found += 1
         for k in range(touched):
             work.distance[work.touched[k]] = np.inf
@@ -179,14 +179,14 @@ def _new_work(n):
     return _Work(distance, np.empty(_CAPACITY, np.int64), np.empty(_CAPACITY), np.empty(_CAPACITY, np.int64))
 
 
-def _update_priorities(out: Arcs, into: Arcs, vertices: Any, level: Any, chance: Any, priority: Any) -> None:
+def _update_priorities(out: Arcs, into: Arcs, vertices: Any, level: Any, tie_break: Any, priority: Any) -> None:
     """Priorities: the level, plus twice the edge quotient (shortcuts added over arcs removed)."""
     with team() as threads:
-        _update_each(out, into, into is out, vertices, level, chance, priority, threads)
+        _update_each(out, into, into is out, vertices, level, tie_break, priority, threads)
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
-def _update_each(out, into, undirected, vertices, level, chance, priority, threads):
+def _update_each(out, into, undirected, vertices, level, tie_break, priority, threads):
     following = np.zeros(1, np.int64)
     n = level.size
     for _ in prange(threads):
@@ -198,7 +198,7 @@ def _update_each(out, into, undirected, vertices, level, chance, priority, threa
                 added = _contract_one(out, into, undirected, v, gone, work, ends, length, 0, False)
                 added += added if undirected else 0
                 removed = out.indptr[v + 1] - out.indptr[v] + into.indptr[v + 1] - into.indptr[v]
-                priority[v] = level[v] + 2.0 * added / max(removed, 1) + chance[v]
+                priority[v] = level[v] + 2.0 * added / max(removed, 1) + tie_break[v]
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)

@@ -64,17 +64,17 @@ def _settle(arcs, opposite, core, half, other, size, reached, best, middle):
         return size, reached, best, middle
     for at in range(peek(arcs.indptr, u), peek(arcs.indptr, u + 1)):
         v = vertex(arcs.head, at)
-        there, known = key + peek(arcs.length, at), peek(half.distance, v)
-        if there < known and there < best:
+        tentative, known = key + peek(arcs.length, at), peek(half.distance, v)
+        if tentative < known and tentative < best:
             if known == np.inf:
                 put(half.touched, reached, v)
                 reached += 1
-            put(half.distance, v, there)
+            put(half.distance, v, tentative)
             put(half.before, v, np.int64(at))
             if v >= core:
                 prefetch(arcs.indptr, v)
                 prefetch(other.distance, v)
-                size = heap.push(half.keys, half.heads, size, there, v)
+                size = heap.push(half.keys, half.heads, size, tentative, v)
     return size, reached, best, middle
 
 
@@ -98,10 +98,10 @@ def _distance_through_core(table, forward, count, backward, back_count, best):
     for k in range(back_count):
         nearest = min(nearest, peek(backward.keys, k))
     for i in range(count):
-        here, row = peek(forward.keys, i), table[vertex(forward.heads, i)]
-        if here + nearest < best:
+        dist, row = peek(forward.keys, i), table[vertex(forward.heads, i)]
+        if dist + nearest < best:
             for k in range(back_count):
-                best = min(best, here + peek(row, vertex(backward.heads, k)) + peek(backward.keys, k))
+                best = min(best, dist + peek(row, vertex(backward.heads, k)) + peek(backward.keys, k))
     return best
 
 

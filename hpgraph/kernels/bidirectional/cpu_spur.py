@@ -52,24 +52,24 @@ def _spur(indptr, indices, weight, left, avoided, sink, search, state, heap):
     keys, vertices = heap
     for v in root:
         mark[v] = search + 1
-    v, here, size = np.int64(root[-1]), 0.0, 0
+    v, dist, size = np.int64(root[-1]), 0.0, 0
     first = True
     while not is_stopped():
         for at in range(peek(indptr, v), peek(indptr, v + 1)):
             u = vertex(indices, at)
-            there = here + max(weight[at] + left[u] - left[v], 0.0)
-            if mark[u] > search or there == np.inf or (mark[u] == search and distance[u] <= there):
+            tentative = dist + max(weight[at] + left[u] - left[v], 0.0)
+            if mark[u] > search or tentative == np.inf or (mark[u] == search and distance[u] <= tentative):
                 continue
             if first and (banned == u).any():
                 continue
-            mark[u], distance[u], before[u] = search, there, v
-            size = queue.push(keys, vertices, size, there, u)
+            mark[u], distance[u], before[u] = search, tentative, v
+            size = queue.push(keys, vertices, size, tentative, u)
         first = False
         while size > 0 and mark[vertices[0]] > search:
             size = queue.pop(keys, vertices, size)
         if size == 0:
             return False
-        v, here = np.int64(vertices[0]), keys[0]
+        v, dist = np.int64(vertices[0]), keys[0]
         if v == sink:
             return True
         size = queue.pop(keys, vertices, size)

@@ -109,11 +109,11 @@ def likely_weights(out: CSR, weighted: bool) -> tuple[bool, float]:
     """Whether `level_of` keeps weights, and their total, guessed from some; fractions are scaled to large numbers."""
     if not weighted or out.data is None:
         return False, out.nnz
-    some = to_device(out.data[:256], "cpu").astype(np.float64)
-    if len(some) and np.all((some > 0) & (some == some[0])):
+    sample = to_device(out.data[:256], "cpu").astype(np.float64)
+    if len(sample) and np.all((sample > 0) & (sample == sample[0])):
         return False, out.nnz
-    total = float(some.sum()) * (out.nnz / max(len(some), 1))
-    return True, total if total < _EXACT and np.all(some == np.floor(some)) else _EXACT
+    total = float(sample.sum()) * (out.nnz / max(len(sample), 1))
+    return True, total if total < _EXACT and np.all(sample == np.floor(sample)) else _EXACT
 
 
 @attached

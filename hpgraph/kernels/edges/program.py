@@ -98,9 +98,9 @@ class EdgeFunctions(ProgramFunctions):
         return code.wrap(
             name, "state, u, weight, v",
             f"if condition(state, {arc}):\n    state[{code.first_cell + len(code.cells)}][v] = 1\n"
-            f"    return message(state, {arc})\nreturn cast(nothing)",
+            f"    return message(state, {arc})\nreturn cast(identity)",
             message=message.python, condition=condition.python,
-            nothing=code.reduce.identity_for(code.message).item(), cast=code.message.type,
+            identity=code.reduce.identity_for(code.message).item(), cast=code.message.type,
         )  # fmt: skip
 
     @cached_property
@@ -163,15 +163,15 @@ class EdgeFunctions(ProgramFunctions):
                     # Written in this superstep: the other one is the value before.
                     "other = (stamp & 1) ^ (1 if stamp >> 1 == turn else 0)",
                 ]
-            there = []
+            fields = []
             for i, (_, dtype) in enumerate(code.edge_properties):
                 names[f"zero{i}"] = dtype.type(0)
-                there.append(f"{self._value(i, 'back', 'other')} if exists else zero{i}")
+                fields.append(f"{self._value(i, 'back', 'other')} if exists else zero{i}")
             heavy = "1 if exists else 0"
             if code.weight is not None:
                 names["weightless"] = code.weight.type(0)
                 heavy = f"state[{code.place('weight')}][back] if exists else weightless"
-            reverse = f"Reverse({', '.join(['exists', heavy, *there])})"
+            reverse = f"Reverse({', '.join(['exists', heavy, *fields])})"
         edge = f"edge = Edge({', '.join(['weight', weight, *values, reverse])})"
         return "\n".join([*lines, edge]), names
 

@@ -40,15 +40,15 @@ def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
     rows = np.empty(chosen.count(), dtype=index_dtype(chosen.n))
     offsets = np.zeros(len(rows) + 1, dtype=np.int64)
     ranks = np.empty(2 * len(chosen.words), dtype=np.uint64)
-    looked = int(_list(chosen.words, csr.indptr, ranks, rows, offsets))
+    examined = int(_list(chosen.words, csr.indptr, ranks, rows, offsets))
     few = SPARSE * len(rows) < chosen.n
     width = csr.indices.itemsize + (csr.data.itemsize if csr.data is not None else 0) + 8 * few
-    if looked > TASK_ENTRIES:
-        check_memory(looked * width, "a part", "cpu")
+    if examined > TASK_ENTRIES:
+        check_memory(examined * width, "a part", "cpu")
     stored = Entries(csr.indices, bits_of(csr.data))
     ids = index_dtype(len(rows))
-    values, data = room(csr.data, looked)
-    kept = Kept(np.empty(looked, dtype=ids), values, np.empty(looked if few else 0, dtype=np.int64))
+    values, data = room(csr.data, examined)
+    kept = Kept(np.empty(examined, dtype=ids), values, np.empty(examined if few else 0, dtype=np.int64))
     indptr = np.zeros(len(rows) + 1, dtype=np.int64)
     bounds = task_bounds(offsets)
     if len(bounds) == 2:
@@ -60,7 +60,7 @@ def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
         _keep_tasks(rows, csr.indptr, stored, chosen.words, ranks, offsets, indptr, kept, bounds)
         starts = np.zeros(len(bounds), dtype=np.int64)
         nnz = int(np.cumsum(indptr[bounds[1:]], out=starts[1:])[-1])
-        if nnz == looked:
+        if nnz == examined:
             return CSR((len(rows), len(rows)), offsets, kept.indices, data, validate=False), rows
         values, data = room(csr.data, nnz)
         indices = np.empty(nnz, dtype=ids)
@@ -71,18 +71,18 @@ def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
 @njit(cache=True, nogil=True)
 def _list(words, indptr, ranks, rows, offsets):
     """List the chosen rows, the entries before each, and the bitmap with ranks; returns the number of entries."""
-    k, looked = 0, 0
+    k, examined = 0, 0
     for w in range(words.size):
         word = words[w]
         ranks[2 * w], ranks[2 * w + 1] = word, k
         while word:
             row = np.uintp(w * 64 + lowest_bit(word))
             rows[k] = row
-            looked += indptr[row + np.uintp(1)] - indptr[row]
+            examined += indptr[row + np.uintp(1)] - indptr[row]
             k += 1
-            offsets[k] = looked
+            offsets[k] = examined
             word &= word - np.uint64(1)
-    return looked
+    return examined
 
 
 @part(counts_references=False)

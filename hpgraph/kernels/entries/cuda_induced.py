@@ -28,8 +28,8 @@ def induced(csr: CSR, chosen: Bitmask) -> tuple[CSR, Any]:
     members = members.add_up()
     rows = members.count()
     if rows == 0:
-        nothing = csr.indices[:0].astype(index_dtype(0)), None if csr.data is None else csr.data[:0].copy()
-        return CSR((0, 0), cupy.zeros(1, np.int64), *nothing, validate=False), cupy.empty(0, index_dtype(n))
+        empty = csr.indices[:0].astype(index_dtype(0)), None if csr.data is None else csr.data[:0].copy()
+        return CSR((0, 0), cupy.zeros(1, np.int64), *empty, validate=False), cupy.empty(0, index_dtype(n))
     ids, lengths = cupy.empty(rows, csr.indices.dtype), cupy.empty(rows + 1, np.int64)
     kernels.each("list_chosen", n, csr.indptr, n, members.argument, ids, lengths)
     offsets = cupy.cumsum(lengths)

@@ -74,7 +74,7 @@ class Layout(Protocol):
         """
 
     def combined(
-        self, place: Any, pushed: Any, pulled: Any, mass: Any, before: Any, how: Forces
+        self, place: Any, pushed: Any, pulled: Any, mass: Any, before: Any, forces: Forces
     ) -> tuple[Any, Any, Any]:
         """The force on each vertex, its swinging, and the global swinging and traction, given the forces before."""
 
@@ -87,7 +87,7 @@ class Layout(Protocol):
         much swinging is let pass. Each has the type that this backend gives.
         """
 
-    def sampled_epochs(self, place: Any, arcs: CSR, steps: Any, how: Sampling) -> Any:
+    def sampled_epochs(self, place: Any, arcs: CSR, steps: Any, parameters: Sampling) -> Any:
         """Positions, float32, after an epoch for each of ``steps``, the step lengths.
 
         ``arcs``: both directions of each edge; the data are float32 in [0, 1], the share of epochs that follow an arc.

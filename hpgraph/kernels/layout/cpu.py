@@ -70,13 +70,13 @@ def stress_moves(place: Any, pivots: Any, wanted: Any, weight: Any) -> Any:
 
 
 def combined(
-    place: Any, pushed: Any, pulled: Any, mass: Any, before: Any, how: Forces
+    place: Any, pushed: Any, pulled: Any, mass: Any, before: Any, forces: Forces
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """The force on each vertex, its swinging, and the global swinging and traction."""
-    force = how.scaling * pushed
-    force += pulled / mass[:, None] if how.distributed_action else pulled
-    far = 1.0 if how.strong_gravity else np.maximum(length_of(place), np.finfo(np.float64).tiny)[:, None]
-    force -= how.gravity * mass[:, None] * place / far
+    force = forces.scaling * pushed
+    force += pulled / mass[:, None] if forces.distributed_action else pulled
+    far = 1.0 if forces.strong_gravity else np.maximum(length_of(place), np.finfo(np.float64).tiny)[:, None]
+    force -= forces.gravity * mass[:, None] * place / far
     swing = mass * length_of(force - before)
     return force, swing, np.array([swing.sum(), (mass * length_of(force + before)).sum() / 2])
 
@@ -142,9 +142,9 @@ def _repel(points, mass, force):
     n = mass.size
     for chunk in prange((n + CHUNK - 1) // CHUNK):
         low = chunk * CHUNK
-        some = min(CHUNK, n - low)
+        size = min(CHUNK, n - low)
         x, y, fx, fy = np.zeros(CHUNK), np.zeros(CHUNK), np.zeros(CHUNK), np.zeros(CHUNK)
-        for i in range(some):
+        for i in range(size):
             x[i], y[i] = points[low + i, 0], points[low + i, 1]
         for j in range(n):
             xj, yj, m = points[j, 0], points[j, 1], mass[j]
@@ -155,7 +155,7 @@ def _repel(points, mass, force):
                 share = m / (far if far > 0 else 1.0)
                 fx[i] += share * dx
                 fy[i] += share * dy
-        for i in range(some):
+        for i in range(size):
             force[low + i, 0], force[low + i, 1] = mass[low + i] * fx[i], mass[low + i] * fy[i]
 
 
@@ -164,17 +164,17 @@ def _sum_stress(place, pivots, wanted, weight, moves):
     n = moves.shape[0]
     for chunk in prange((n + CHUNK - 1) // CHUNK):
         low = chunk * CHUNK
-        some = min(CHUNK, n - low)
+        size = min(CHUNK, n - low)
         x, y, fx, fy = np.zeros(CHUNK), np.zeros(CHUNK), np.zeros(CHUNK), np.zeros(CHUNK)
-        for i in range(some):
+        for i in range(size):
             x[i], y[i] = place[low + i, 0], place[low + i, 1]
         for p in range(pivots.shape[0]):
             xp, yp = pivots[p, 0], pivots[p, 1]
-            for i in range(some):
+            for i in range(size):
                 dx, dy = x[i] - xp, y[i] - yp
                 square = dx * dx + dy * dy
                 share = wanted[p, low + i] / (math.sqrt(square) if square > 0 else math.inf) - weight[p, low + i]
                 fx[i] += share * dx
                 fy[i] += share * dy
-        for i in range(some):
+        for i in range(size):
             moves[low + i, 0], moves[low + i, 1] = fx[i], fy[i]

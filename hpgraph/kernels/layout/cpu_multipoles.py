@@ -38,14 +38,14 @@ def repulsion(points: Any, mass: Any, theta: float) -> Any:
     n = len(points)
     corner = np.array([points[:, d].min() for d in range(2)])
     inverse = 1.0 / max(*(float(points[:, d].max() - corner[d]) for d in range(2)), TINY)
-    codes, there, weights, force = np.empty(n, np.int64), np.empty((n, 2)), np.empty(n), np.empty((n, 2))
+    codes, position, weights, force = np.empty(n, np.int64), np.empty((n, 2)), np.empty(n), np.empty((n, 2))
     with team() as threads:
         _find_codes(points, corner, inverse, codes)
         # Nonnegative floats are in the order of their bits.
         order = stable_order(codes.view(np.float64))
-        ordered = _put_in_order(order, codes, points, corner, mass, inverse, there, weights)
-        tree = _build(ordered, there, weights)
-        _push(tree, order, there, weights, theta, inverse, force, threads)
+        ordered = _put_in_order(order, codes, points, corner, mass, inverse, position, weights)
+        tree = _build(ordered, position, weights)
+        _push(tree, order, position, weights, theta, inverse, force, threads)
     return force
 
 
@@ -70,21 +70,21 @@ def _find_codes(points, corner, inverse, codes):
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS)
-def _put_in_order(order, codes, points, corner, mass, inverse, there, weights):
+def _put_in_order(order, codes, points, corner, mass, inverse, position, weights):
     """Codes in Morton order; positions, of a square of side 1, and masses."""
     ordered = np.empty_like(codes)
     for i in prange(order.size):
         v = vertex(order, i)
         ordered[i], weights[i] = codes[v], mass[v]
-        there[i, 0], there[i, 1] = (points[v, 0] - corner[0]) * inverse, (points[v, 1] - corner[1]) * inverse
+        position[i, 0], position[i, 1] = (points[v, 0] - corner[0]) * inverse, (points[v, 1] - corner[1]) * inverse
     return ordered
 
 
 @njit(cache=True, nogil=True)
-def _build(codes, there, weights):
+def _build(codes, position, weights):
     """The tree, parents before children."""
     first, last, right = _divide(codes)
-    return Tree(first, last, right, *_moments(first, last, right, there, weights))
+    return Tree(first, last, right, *_moments(first, last, right, position, weights))
 
 
 @part
@@ -123,7 +123,7 @@ def _divide(codes):
 
 
 @part
-def _moments(first, last, right, there, weights):
+def _moments(first, last, right, position, weights):
     """Centre of mass, radius and moments of each node."""
     count = first.size
     x, y, mass, radius = np.empty(count), np.empty(count), np.empty(count), np.empty(count)
@@ -133,10 +133,10 @@ def _moments(first, last, right, there, weights):
         if right[node] == 0:
             for i in range(first[node], last[node]):
                 total += weights[i]
-                middle += weights[i] * complex(there[i, 0], there[i, 1])
+                middle += weights[i] * complex(position[i, 0], position[i, 1])
             middle /= max(total, TINY)
             for i in range(first[node], last[node]):
-                shift = complex(there[i, 0], there[i, 1]) - middle
+                shift = complex(position[i, 0], position[i, 1]) - middle
                 square = shift * shift
                 q += weights[i] * square
                 o += weights[i] * (square * shift)
@@ -225,7 +225,7 @@ def _expanded(tree, node, distant, count, expansion):
 
 
 @part(counts_references=False)
-def _gathered(tree, there, weights, node, near, count, sources):
+def _gathered(tree, position, weights, node, near, count, sources):
     """Positions relative to a node's centre, and masses, of points of leaves; returns their number, -1 if too many."""
     x, y, filled = peek(tree.x, node), peek(tree.y, node), 0
     for i in range(count):
@@ -233,8 +233,8 @@ def _gathered(tree, there, weights, node, near, count, sources):
         if filled + end - begin > sources.shape[1]:
             return -1
         for j in range(begin, end):
-            sources[0, filled] = there[j, 0] - x
-            sources[1, filled] = there[j, 1] - y
+            sources[0, filled] = position[j, 0] - x
+            sources[1, filled] = position[j, 1] - y
             sources[2, filled] = weights[j]
             filled += 1
     return filled
@@ -255,13 +255,13 @@ def _pushed(x, y, sources, count):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _push(tree, order, there, weights, theta, inverse, force, threads):
+def _push(tree, order, position, weights, theta, inverse, force, threads):
     following = np.zeros(1, np.int64)
-    in_parallel(threads, _push_chunks, (tree, order, there, weights, theta, inverse, force, following))
+    in_parallel(threads, _push_chunks, (tree, order, position, weights, theta, inverse, force, following))
 
 
 @part(error_model="numpy")
-def _push_chunks(worker, tree, order, there, weights, theta, inverse, force, following):
+def _push_chunks(worker, tree, order, position, weights, theta, inverse, force, following):
     # Candidates of the queued nodes, concatenated lists; a node's leaves too near for expansions, and their points;
     # distant nodes.
     lists, near, distant = np.empty(1024, np.int64), np.empty(1024, np.int64), np.empty(1024, np.int64)
@@ -293,12 +293,12 @@ def _push_chunks(worker, tree, order, there, weights, theta, inverse, force, fol
                         expansions[waiting, 3] = d
                         waiting += 1
                 continue
-            count = _gathered(tree, there, weights, node, near, close, sources)
+            count = _gathered(tree, position, weights, node, near, close, sources)
             while count < 0:
                 sources = np.empty((3, 2 * sources.shape[1]), np.float32)
-                count = _gathered(tree, there, weights, node, near, close, sources)
+                count = _gathered(tree, position, weights, node, near, close, sources)
             for i in range(max(low, tree.first[node]), min(high, tree.last[node])):
-                x, y = there[i, 0] - tree.x[node], there[i, 1] - tree.y[node]
+                x, y = position[i, 0] - tree.x[node], position[i, 1] - tree.y[node]
                 h = complex(x, y)
                 far = a + h * (b + h * (c + h * d))
                 fx, fy = _pushed(np.float32(x), np.float32(y), sources, count)

@@ -18,18 +18,21 @@ _ZERO, _ONE = np.float32(0), np.float32(1)
 _FARTHEST, _NEAREST = np.float32(FARTHEST), np.float32(NEAREST)
 
 
-def sampled_epochs(place: Any, arcs: CSR, steps: Any, how: Sampling) -> Any:
+def sampled_epochs(place: Any, arcs: CSR, steps: Any, parameters: Sampling) -> Any:
     """Positions after an epoch for each step length; see `hpgraph.kernels.layout.Layout`."""
-    here, there = place.astype(np.float32), np.empty(place.shape, np.float32)
-    rows, curve = Rows(arcs.indptr, arcs.indices, arcs.data), tuple(map(np.float32, (how.a, how.b, how.repulsion)))
-    followed = float(arcs.data.sum(dtype=np.float64)) * (2 + how.negatives)
+    position, next_position = place.astype(np.float32), np.empty(place.shape, np.float32)
+    rows, curve = (
+        Rows(arcs.indptr, arcs.indices, arcs.data),
+        tuple(map(np.float32, (parameters.a, parameters.b, parameters.repulsion))),
+    )
+    followed = float(arcs.data.sum(dtype=np.float64)) * (2 + parameters.negatives)
     with team() as threads:
         threads = threads if followed > 2 * TASK_ENTRIES else 1
         for epoch, step in enumerate(steps):
-            draws = np.int64(how.negatives), np.int64(how.seed)
-            _epoch(rows, here, there, np.int64(epoch), np.float32(step), curve, draws, threads)
-            here, there = there, here
-    return here
+            draws = np.int64(parameters.negatives), np.int64(parameters.seed)
+            _epoch(rows, position, next_position, np.int64(epoch), np.float32(step), curve, draws, threads)
+            position, next_position = next_position, position
+    return position
 
 
 @part
@@ -38,8 +41,8 @@ def _bounded(move):
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
-def _epoch(rows, here, there, epoch, step, curve, draws, threads):
-    indptr, indices, chances, _ = rows
+def _epoch(rows, position, next_position, epoch, step, curve, draws, threads):
+    indptr, indices, probabilities, _ = rows
     (a, b, repulsion), (negatives, seed) = curve, draws
     following, n = np.zeros(1, np.int64), indptr.size - 1
     now, later, count = np.float32(epoch), np.float32(epoch + 1), np.uint64(n)
@@ -47,14 +50,14 @@ def _epoch(rows, here, there, epoch, step, curve, draws, threads):
     for _ in prange(threads):
         for chunk in tasks(following, n, CHUNK):
             for v in range(chunk, min(chunk + CHUNK, n)):
-                x, y, key = here[v, 0], here[v, 1], bits(seed, v, epoch)
+                x, y, key = position[v, 0], position[v, 1], bits(seed, v, epoch)
                 for p in range(peek(indptr, v), peek(indptr, v + 1)):
-                    chance = peek(chances, p)
-                    if not np.floor(later * chance) > np.floor(now * chance):
+                    probability = peek(probabilities, p)
+                    if not np.floor(later * probability) > np.floor(now * probability):
                         continue
                     u = vertex(indices, p)
                     for _end in range(2):
-                        dx, dy = x - here[u, 0], y - here[u, 1]
+                        dx, dy = x - position[u, 0], y - position[u, 1]
                         square = dx * dx + dy * dy
                         if square > _ZERO:
                             power = square**b
@@ -64,10 +67,10 @@ def _epoch(rows, here, there, epoch, step, curve, draws, threads):
                     for _draw in range(negatives):
                         key += GOLDEN
                         u = np.int64(((mixed(key) >> _HALF) * count) >> _HALF)
-                        dx, dy = x - here[u, 0], y - here[u, 1]
+                        dx, dy = x - position[u, 0], y - position[u, 1]
                         square = dx * dx + dy * dy
                         if u != v and square > _ZERO:
                             factor = push / ((_NEAREST + square) * (_ONE + a * square**b))
                             x += step * _bounded(factor * dx)
                             y += step * _bounded(factor * dy)
-                there[v, 0], there[v, 1] = x, y
+                next_position[v, 0], next_position[v, 1] = x, y

@@ -108,11 +108,11 @@ def stress_moves(place: Any, pivots: Any, wanted: Any, weight: Any) -> Any:
 
 
 def combined(
-    place: Any, pushed: Any, pulled: Any, mass: Any, before: Any, how: Forces
+    place: Any, pushed: Any, pulled: Any, mass: Any, before: Any, forces: Forces
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """`hpgraph.kernels.layout.cpu.combined` on the GPU."""
     force, swing = cupy.empty_like(place), cupy.empty((2, len(place)))
-    numbers = np.float64(how.scaling), np.float64(how.gravity), *map(np.bool_, how[2:])
+    numbers = np.float64(forces.scaling), np.float64(forces.gravity), *map(np.bool_, forces[2:])
     STEPS.of().each("combine_forces", len(place), place, pushed, pulled, mass, before, *numbers, np.int64(len(place)),
                     force, swing)  # fmt: skip
     return force, swing[0], swing.sum(axis=1)
@@ -126,14 +126,14 @@ def moved(place: Any, force: Any, swing: Any, totals: Any, pace: Any, tolerance:
     return found, following
 
 
-def sampled_epochs(place: Any, arcs: CSR, steps: Any, how: Sampling) -> Any:
+def sampled_epochs(place: Any, arcs: CSR, steps: Any, parameters: Sampling) -> Any:
     """`hpgraph.kernels.layout.cpu_sampled.sampled_epochs` on the GPU."""
-    here, there = place.astype(np.float32), cupy.empty(place.shape, np.float32)
+    position, next_position = place.astype(np.float32), cupy.empty(place.shape, np.float32)
     kernels, n = SAMPLED.of(Index=arcs.indices.dtype), len(place)
-    curve = tuple(map(np.float32, (how.a, how.b, how.repulsion)))
-    last = np.int64(how.negatives), np.uint64(how.seed % 2**64)
+    curve = tuple(map(np.float32, (parameters.a, parameters.b, parameters.repulsion)))
+    last = np.int64(parameters.negatives), np.uint64(parameters.seed % 2**64)
     for epoch, step in enumerate(steps):
-        kernels.each("move_sampled", n, arcs.indptr, arcs.indices, arcs.data, here, there, np.int64(n),
+        kernels.each("move_sampled", n, arcs.indptr, arcs.indices, arcs.data, position, next_position, np.int64(n),
                      np.int64(epoch), np.float32(step), *curve, *last)  # fmt: skip
-        here, there = there, here
-    return here
+        position, next_position = next_position, position
+    return position

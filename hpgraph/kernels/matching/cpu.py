@@ -54,13 +54,13 @@ def largest(arcs: CSR, transpose: Callable[[CSR], CSR], rows: Any, columns: Any)
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def _match(out, into, rows, columns, column_of, row_of, trees, lists, following, looks):
+def _match(out, into, rows, columns, column_of, row_of, trees, lists, following, max_examined):
     for i in range(rows.size):
         put(column_of, vertex(rows, i), column_of.dtype.type(-1))
     for i in range(columns.size):
         put(row_of, vertex(columns, i), row_of.dtype.type(-1))
     _karp_sipser(out, into, rows, columns, column_of, row_of, trees[0], trees[1], lists[0], lists[1])
-    if _graft(out, into, rows, columns, column_of, row_of, trees, lists, looks):
+    if _graft(out, into, rows, columns, column_of, row_of, trees, lists, max_examined):
         return
     level, queue = trees[0], lists[0]
     while _set_levels(*out, rows, column_of, row_of, level, queue, following):
@@ -88,8 +88,8 @@ def _take_free_columns(indptr, indices, rows, column_of, row_of):
 
 
 @njit(cache=True, nogil=True, counts_references=False)
-def _augment_from_each(indptr, indices, rows, column_of, row_of, before, queue, looks):
-    """Augment along a path from each free row, examining at most `looks` arcs; returns whether no path is left.
+def _augment_from_each(indptr, indices, rows, column_of, row_of, before, queue, max_examined):
+    """Augment along a path from each free row, examining at most `max_examined` arcs; returns whether no path is left.
 
     `before` has the row before each column that this search has reached, or one that found no path; -1 for others.
     """
@@ -97,21 +97,21 @@ def _augment_from_each(indptr, indices, rows, column_of, row_of, before, queue, 
         start = vertex(rows, i)
         if column_of[start] >= 0:
             continue
-        if looks < 0 or is_stopped():
+        if max_examined < 0 or is_stopped():
             return False
-        end, count, looked = _search(indptr, indices, row_of, before, queue, start, looks)
-        looks -= looked
+        end, count, examined = _search(indptr, indices, row_of, before, queue, start, max_examined)
+        max_examined -= examined
         if end >= 0:
             _augment_path(column_of, row_of, before, end, start)
             for k in range(count):
                 put(before, vertex(queue, k), before.dtype.type(-1))
-    return looks >= 0
+    return max_examined >= 0
 
 
 @part(counts_references=False)
-def _search(indptr, indices, row_of, before, queue, start, looks):
+def _search(indptr, indices, row_of, before, queue, start, max_examined):
     """Breadth-first search for a free column: this or -1, and numbers of columns reached and of arcs."""
-    v, head, tail, looked = start, 0, 0, 0
+    v, head, tail, examined = start, 0, 0, 0
     while True:
         for at in range(peek(indptr, v), peek(indptr, v + 1)):
             u = vertex(indices, at)
@@ -119,10 +119,10 @@ def _search(indptr, indices, row_of, before, queue, start, looks):
                 before[u], queue[tail] = v, u
                 tail += 1
                 if row_of[u] < 0:
-                    return u, tail, looked
-        looked += peek(indptr, v + 1) - peek(indptr, v)
-        if head == tail or looked > looks:
-            return np.int64(-1), tail, looked
+                    return u, tail, examined
+        examined += peek(indptr, v + 1) - peek(indptr, v)
+        if head == tail or examined > max_examined:
+            return np.int64(-1), tail, examined
         v = np.int64(row_of[queue[head]])
         head += 1
 
@@ -190,23 +190,23 @@ def _decrement_degrees(indptr, indices, v, mate, degree, ones, count):
 
 
 @part(counts_references=False)
-def _graft(out, into, rows, columns, column_of, row_of, trees, lists, looks):
-    """Tree grafting, until no augmenting path is left (returns True) or `looks` arcs were examined."""
+def _graft(out, into, rows, columns, column_of, row_of, trees, lists, max_examined):
+    """Tree grafting, until no augmenting path is left (returns True) or `max_examined` arcs were examined."""
     row_root, column_root, before, end = trees
     frontier, other, left = lists
     unvisited, size = _start_trees(rows, columns, column_of, row_root, column_root, end, frontier)
-    while looks > 0 and not is_stopped():
+    while max_examined > 0 and not is_stopped():
         listed = -1
-        while size > 0 and looks > 0 and not is_stopped():
+        while size > 0 and max_examined > 0 and not is_stopped():
             if size * _ALPHA < unvisited:
-                following, looked = _top_down(*out, frontier, size, row_of, trees, other)
+                following, examined = _top_down(*out, frontier, size, row_of, trees, other)
             else:
-                looks -= (columns.size if listed < 0 else listed) // _SCANS_PER_ARC
+                max_examined -= (columns.size if listed < 0 else listed) // _SCANS_PER_ARC
                 listed = _list_unvisited(columns, columns.size, column_root, left) if listed < 0 else _list_unvisited(
                     left, listed, column_root, left)  # fmt: skip
-                following, looked = _bottom_up(*into, left, listed, row_of, trees, other)
-            unvisited -= looked[1]
-            looks -= looked[0]
+                following, examined = _bottom_up(*into, left, listed, row_of, trees, other)
+            unvisited -= examined[1]
+            max_examined -= examined[0]
             frontier, other, size = other, frontier, following
         active, renewed, augmented = 0, 0, 0
         for i in range(rows.size):
@@ -230,12 +230,12 @@ def _graft(out, into, rows, columns, column_of, row_of, trees, lists, looks):
                 column_root[u] = -1
                 left[renewed] = u
                 renewed += 1
-        looks -= (rows.size + columns.size) // _SCANS_PER_ARC
+        max_examined -= (rows.size + columns.size) // _SCANS_PER_ARC
         if active * _ALPHA > renewed:
             unvisited += renewed
-            size, looked = _bottom_up(*into, left, renewed, row_of, trees, frontier)
-            unvisited -= looked[1]
-            looks -= looked[0]
+            size, examined = _bottom_up(*into, left, renewed, row_of, trees, frontier)
+            unvisited -= examined[1]
+            max_examined -= examined[0]
         else:
             unvisited, size = _start_trees(rows, columns, column_of, row_root, column_root, end, frontier)
     return False
@@ -273,7 +273,7 @@ def _list_unvisited(columns, size, column_root, left):
 def _top_down(indptr, indices, frontier, size, row_of, trees, found):
     """Top-down step to columns without a tree and their mates: size of the next frontier, (arcs, columns) visited."""
     row_root, column_root, before, end = trees
-    count, looked, met = 0, 0, 0
+    count, examined, visited = 0, 0, 0
     for i in range(size):
         v = vertex(frontier, i)
         root = row_root[v]
@@ -281,35 +281,35 @@ def _top_down(indptr, indices, frontier, size, row_of, trees, found):
             continue
         for at in range(peek(indptr, v), peek(indptr, v + 1)):
             u = vertex(indices, at)
-            looked += 1
+            examined += 1
             if column_root[u] >= 0:
                 continue
             column_root[u], before[u] = root, v
-            met += 1
+            visited += 1
             mate = row_of[u]
             if mate < 0:
                 end[root] = u
                 break
             row_root[mate], found[count] = root, mate
             count += 1
-    return count, (looked, met)
+    return count, (examined, visited)
 
 
 @part(counts_references=False)
 def _bottom_up(indptr, indices, left, size, row_of, trees, found):
     """Bottom-up step: each column without a tree joins that of its first neighbour in an active tree."""
     row_root, column_root, before, end = trees
-    count, looked, met = 0, 0, 0
+    count, examined, visited = 0, 0, 0
     for i in range(size):
         u = vertex(left, i)
         for at in range(peek(indptr, u), peek(indptr, u + 1)):
             v = vertex(indices, at)
-            looked += 1
+            examined += 1
             root = row_root[v]
             if root < 0 or end[root] >= 0:
                 continue
             column_root[u], before[u] = root, v
-            met += 1
+            visited += 1
             mate = row_of[u]
             if mate < 0:
                 end[root] = u
@@ -317,7 +317,7 @@ def _bottom_up(indptr, indices, left, size, row_of, trees, found):
                 row_root[mate], found[count] = root, mate
                 count += 1
             break
-    return count, (looked, met)
+    return count, (examined, visited)
 
 
 @part(counts_references=False)

@@ -92,10 +92,10 @@ def _bid(indptr, indices, weight, mate, price, free):
             if precedes(price[v], weight[at] * 0.5) and indices[at] != v:
                 price[v] = weight[at] * 0.5
         free[n - 1 - v] = v
-    waiting, looks = n, _LOOKS * n
+    waiting, max_examined = n, _LOOKS * n
     while waiting > 0:
         waiting -= 1
-        looks -= 1
+        max_examined -= 1
         v = free[waiting]
         if mate[v] >= 0:
             continue
@@ -110,7 +110,7 @@ def _bid(indptr, indices, weight, mate, price, free):
             else:
                 second = needed
         price[v] = most
-        if best < 0 or (mate[best] >= 0 and (looks < 0 or not precedes(second, most))):
+        if best < 0 or (mate[best] >= 0 and (max_examined < 0 or not precedes(second, most))):
             continue
         displaced = mate[best]
         if displaced >= 0:

@@ -116,31 +116,31 @@ def _augment_lightest(indptr, indices, weight, held, start, search, heap):
     distance, before, touched = search
     keys, columns = heap
     size, reached, bound, end, read = 0, 0, np.inf, np.int64(-1), np.int64(0)
-    v, offset, here = np.int64(start), 0.0, -np.inf
+    v, offset, dist = np.int64(start), 0.0, -np.inf
     while True:
         read += peek(indptr, v + 1) - peek(indptr, v)
         for at in range(peek(indptr, v), peek(indptr, v + 1)):
             u = vertex(indices, at)
             # Rounding may make a reduced weight less than 0, but no column is settled twice.
-            there = max(offset + (weight[at] - price[u]), here)
-            if there < distance[u] and there < bound:
+            tentative = max(offset + (weight[at] - price[u]), dist)
+            if tentative < distance[u] and tentative < bound:
                 if distance[u] == np.inf:
                     touched[reached] = u
                     reached += 1
-                distance[u], before[u] = there, at
+                distance[u], before[u] = tentative, at
                 if row_of[u] < 0:
-                    bound, end = there, u
+                    bound, end = tentative, u
                 else:
-                    size = push(keys, columns, size, there, u)
+                    size = push(keys, columns, size, tentative, u)
         # Skip stale entries of the heap.
         while size > 0 and keys[0] > distance[columns[0]]:
             size = pop(keys, columns, size)
         if size == 0 or keys[0] >= bound:
             break
-        u, here = vertex(columns, 0), keys[0]
+        u, dist = vertex(columns, 0), keys[0]
         size = pop(keys, columns, size)
         v = np.int64(row_of[u])
-        offset = here - (weight[arc_of[v]] - price[u])
+        offset = dist - (weight[arc_of[v]] - price[u])
     for i in range(reached):
         u = touched[i]
         if distance[u] < bound and end >= 0:

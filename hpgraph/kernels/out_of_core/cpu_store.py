@@ -242,8 +242,8 @@ class PageStore(OnePass):
         self._moved += wanted.nbytes
         low = int(offset[run.begin])
         if self._decodes:
-            for page, some in zip(range(run.begin, run.end), groups, strict=True):
-                self._decode(run, page, read[offset[page] - low : offset[page + 1] - low], slot, some)
+            for page, group in zip(range(run.begin, run.end), groups, strict=True):
+                self._decode(run, page, read[offset[page] - low : offset[page + 1] - low], slot, group)
             return self._decoded(run, slot)
         for begin, end in zip(wanted.begin.tolist(), wanted.end.tolist(), strict=True):
             self._checked(run, read[begin - low : end - low].view(pages.id_dtype))

@@ -139,9 +139,9 @@ class PageLoader(OnePass):
         """Fix the addresses of a run's pages: until it has been processed, none of its cached ones may be evicted."""
         self._kept.busy[run.begin : run.end] = True
         slot.brought = list(gaps(run, self._kept))
-        begins, here = self.pages.offset[run.begin : run.end], self._place[run.begin : run.end]
+        begins, cached = self.pages.offset[run.begin : run.end], self._place[run.begin : run.end]
         in_ring = slot.stored.data.ptr + begins - begins[0]
-        slot.places = np.where(here >= 0, self._memory.data.ptr + here, in_ring).astype(np.uint64)
+        slot.places = np.where(cached >= 0, self._memory.data.ptr + cached, in_ring).astype(np.uint64)
 
     def _leave(self, now: Any) -> None:
         """Make the next users of the ring's memory wait for the last window, and for abandoned copies."""

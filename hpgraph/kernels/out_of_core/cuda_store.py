@@ -42,10 +42,10 @@ class PageStore(PageLoader):
         pages = self.pages
         sizes, bits = np.diff(pages.offset), _words(rows)
         if bits is None and more is None and not spread:
-            counts, here = None, np.arange(pages.n_pages)
+            counts, page = None, np.arange(pages.n_pages)
         else:
             counts = survey(self._tables[0], self._tables[1:4], bits, _words(more))
-            here = np.flatnonzero(counts[:, 0])
+            page = np.flatnonzero(counts[:, 0])
         costs = np.where(self._kept.here, 0, sizes)
         if self._values_by_window and not spread:
             costs = costs + np.diff(pages.first_arc) * self.pages.dtype.itemsize  # type: ignore[union-attr]
@@ -63,9 +63,9 @@ class PageStore(PageLoader):
             if not self._values_are_read:
                 copied &= ~self._kept.here
             costs = np.where(copied | self._kept.here, costs, in_place)
-        nbytes = int(costs[here].sum())
+        nbytes = int(costs[page].sum())
         arcs = pages.nnz if counts is None else int(counts[:, 1].sum())
-        return Survey(here, arcs, nbytes, nbytes / (LINK if self.host.resident else DISK), counts, copied, rows, more)
+        return Survey(page, arcs, nbytes, nbytes / (LINK if self.host.resident else DISK), counts, copied, rows, more)
 
     @property
     def _values_by_window(self) -> bool:
@@ -121,21 +121,21 @@ class PageStore(PageLoader):
                 self._damaged,
             )  # fmt: skip
 
-        here = wanted.pages[~copied[wanted.pages]]
+        in_place = wanted.pages[~copied[wanted.pages]]
         self._kept.begin(wanted.pages)
-        kept = self._place[here] >= 0
+        kept = self._place[in_place] >= 0
         if not self.host.resident and not kept.all():
             # Only the needed rows are read; kernels read them in the pinned buffers.
             rows = wanted.rows.bits if isinstance(wanted.rows, Frontier) else wanted.rows
             both = wanted.more if rows is None else rows if wanted.more is None else rows & wanted.more
-            for run, slot in self._loaded(here[~kept], False, cupy.asnumpy(both.to_indices())):  # type: ignore[union-attr]
+            for run, slot in self._loaded(in_place[~kept], False, cupy.asnumpy(both.to_indices())):  # type: ignore[union-attr]
                 yield part(np.arange(*run), slot.places, None)
-            here, kept = here[kept], kept[kept]
-        if len(here):
-            cached = (self._memory.data.ptr + self._place[here]).astype(np.uint64)
-            over_link = counts[here][~kept]
+            in_place, kept = in_place[kept], kept[kept]
+        if len(in_place):
+            cached = (self._memory.data.ptr + self._place[in_place]).astype(np.uint64)
+            over_link = counts[in_place][~kept]
             self._moved += int((over_link[:, 1] // GROUP + over_link[:, 0]).sum()) * GROUP_BYTES[pages.encoding]
-            yield part(here, np.where(kept, cached, self.host.addresses[here]), data)
+            yield part(in_place, np.where(kept, cached, self.host.addresses[in_place]), data)
         for run, slot in self._loaded(wanted.pages[copied[wanted.pages]], self._values_are_read):
             yield part(np.arange(*run), slot.places, self._values_of(run, slot) if self._values_are_read else data)
         self._raise_damage(wanted.pages)

@@ -57,9 +57,9 @@ def requests_for(pages: Pages, rows: np.ndarray, begin: int, end: int, gap: int 
     """The requests in stored bytes for ascending rows of the pages begin..end; up to `gap` bytes between are read."""
     size, first = pages.id_dtype.itemsize, pages.first_arc
     low, high = pages.indptr[rows], pages.indptr[rows + 1]
-    here = (high > low) & (high > first[begin]) & (low < first[end])
-    low = np.maximum(low[here], first[begin]) * size // BLOCK * BLOCK
-    high = np.minimum((np.minimum(high[here], first[end]) * size + BLOCK - 1) // BLOCK * BLOCK, pages.offset[-1])
+    overlaps = (high > low) & (high > first[begin]) & (low < first[end])
+    low = np.maximum(low[overlaps], first[begin]) * size // BLOCK * BLOCK
+    high = np.minimum((np.minimum(high[overlaps], first[end]) * size + BLOCK - 1) // BLOCK * BLOCK, pages.offset[-1])
     return _merged(low, high, gap)
 
 
@@ -108,9 +108,9 @@ class Directories:
     def requests(self, rows: np.ndarray, begin: int, end: int, gap: int) -> tuple[Ranges, list[np.ndarray]]:
         """As `requests_for`, and the groups of each page that the requests cover."""
         pages, base = self._pages, self._base[begin : end + 1]
-        some = rows[slice(*np.searchsorted(rows, (pages.first_row[begin], pages.last_row[end - 1] + 1)))]
-        low = np.maximum(pages.indptr[some], pages.first_arc[begin])
-        high = np.minimum(pages.indptr[some + 1], pages.first_arc[end])
+        wanted_rows = rows[slice(*np.searchsorted(rows, (pages.first_row[begin], pages.last_row[end - 1] + 1)))]
+        low = np.maximum(pages.indptr[wanted_rows], pages.first_arc[begin])
+        high = np.minimum(pages.indptr[wanted_rows + 1], pages.first_arc[end])
         low, high = low[high > low], high[high > low]
         edges = np.zeros(int(base[-1] - base[0]) + 1, np.int64)
         np.add.at(edges, self._slot(low) - base[0], 1)

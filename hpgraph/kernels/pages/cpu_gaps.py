@@ -166,14 +166,14 @@ def decode_gaps(stored, count, columns, mask, out, chosen):
         length = width if beyond == 0 else width + 1 + ((beyond * upper + 31) >> 5)
         if end + length > words:
             return True
-        here = begin + 4 * end
-        if here + REACH <= len(stored):
-            unpack(stored, here, width, values)
+        block_start = begin + 4 * end
+        if block_start + REACH <= len(stored):
+            unpack(stored, block_start, width, values)
         else:
             for i in range(BLOCK):
-                values[i] = _bits(stored, here, i * width) & ((1 << width) - 1)
+                values[i] = _bits(stored, block_start, i * width) & ((1 << width) - 1)
         if beyond:
-            which, behind = _bits(stored, here + 4 * width, 0), here + 4 * width + 4
+            which, behind = _bits(stored, block_start + 4 * width, 0), block_start + 4 * width + 4
             high = (np.int64(1) << upper) - 1
             for k in range(beyond):
                 if which == 0:

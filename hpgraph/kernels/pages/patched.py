@@ -76,21 +76,21 @@ def located(pages: Pages, entries: Entries) -> tuple[Array, Array]:
     def search(page: int) -> tuple[slice, Array, Array]:
         """For each entry, the number of the page's entries before it in its row, and whether it is present."""
         begin, end = pages.first_arc[page : page + 2]
-        some = slice(*np.searchsorted(row, [pages.first_row[page], pages.last_row[page] + 1]).tolist())
+        patches = slice(*np.searchsorted(row, [pages.first_row[page], pages.last_row[page] + 1]).tolist())
         ids, _ = content(pages, page, weighted=False)
-        first, last = (np.clip(pages.indptr[row[some] + k] - begin, 0, end - begin) for k in (0, 1))
-        low, high, wanted = first.copy(), last.copy(), column[some]
+        first, last = (np.clip(pages.indptr[row[patches] + k] - begin, 0, end - begin) for k in (0, 1))
+        low, high, wanted = first.copy(), last.copy(), column[patches]
         for _ in range(int((last - first).max()).bit_length()):
             middle = (low + high) // 2
             less = (low < high) & (ids[np.minimum(middle, len(ids) - 1)] < wanted)
             low, high = np.where(less, middle + 1, low), np.where(less, high, np.minimum(middle, high))
-        return some, low - first, (low < last) & (ids[np.minimum(low, len(ids) - 1)] == wanted)
+        return patches, low - first, (low < last) & (ids[np.minimum(low, len(ids) - 1)] == wanted)
 
     ends = np.searchsorted(row, np.stack((pages.first_row[:-1], pages.last_row + 1)))
     with ThreadPoolExecutor(config.threads) as threads:
-        for some, before, same in threads.map(search, np.flatnonzero(ends[1] > ends[0]).tolist()):
-            at[some] += before
-            found[some] |= same
+        for patches, before, same in threads.map(search, np.flatnonzero(ends[1] > ends[0]).tolist()):
+            at[patches] += before
+            found[patches] |= same
     return at, found
 
 

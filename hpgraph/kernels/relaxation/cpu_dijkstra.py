@@ -88,10 +88,10 @@ def _search_in_turn(rows, back, sources, limit, most, found):
     queue, hops = ladder_of(MIN_CAPACITY, rows[1]), np.empty(before.shape[1], np.int32)
     for search in range(sources.shape[0]):
         state = distance[search], before[search], hops, flat[search : search + 1]
-        looked, queue = _search(rows, back, sources[search], limit, left, wide, state, queue)
-        if looked < 0 or looked == NO_LIMIT:
-            return search if looked == NO_LIMIT and not (alone or is_tried) else looked
-        left -= looked if wide == 0 else 0
+        examined, queue = _search(rows, back, sources[search], limit, left, wide, state, queue)
+        if examined < 0 or examined == NO_LIMIT:
+            return search if examined == NO_LIMIT and not (alone or is_tried) else examined
+        left -= examined if wide == 0 else 0
     return sources.shape[0]
 
 
@@ -103,8 +103,8 @@ def _search_all(rows, back, sources, limit, found, least):
         queue, hops = ladder_of(MIN_CAPACITY, rows[1]), np.empty(before.shape[1], np.int32)
         for search in tasks(counter, sources.shape[0]):
             state = distance[search], before[search], hops, flat[search : search + 1]
-            looked, queue = _search(rows, back, sources[search], limit, NO_LIMIT, MIN_WAITING, state, queue)
-            least[worker] = min(least[worker], looked)
+            examined, queue = _search(rows, back, sources[search], limit, NO_LIMIT, MIN_WAITING, state, queue)
+            least[worker] = min(least[worker], examined)
 
 
 @part
@@ -116,10 +116,10 @@ def _search(rows, back, sources, limit, most, wide, state, queue):
     progress = np.zeros(3, np.int64)
     progress[SIZE], progress[TREES] = _start(sources, state, queue), state[1].size > 0
     while True:
-        looked = _run(rows, back, limit, most, wide, state, queue, progress)
-        if looked >= 0 or looked == BAD_WEIGHT or looked == -1:
-            return looked, queue
-        queue = enlarged(queue, progress[SIZE], QUEUE_FULL - looked)
+        examined = _run(rows, back, limit, most, wide, state, queue, progress)
+        if examined >= 0 or examined == BAD_WEIGHT or examined == -1:
+            return examined, queue
+        queue = enlarged(queue, progress[SIZE], QUEUE_FULL - examined)
 
 
 @part(counts_references=False)
@@ -152,10 +152,10 @@ def _run(rows, back, limit, most, wide, state, queue, progress):
     queue. The number of arcs of a path, `hops`, is set where the distance is finite.
     """
     distance, before, hops, flat = state
-    size, looked, keeps = progress[SIZE], progress[EXAMINED], progress[TREES] > 0
+    size, examined, keeps = progress[SIZE], progress[EXAMINED], progress[TREES] > 0
     keys, vertices = queue.keys, queue.vertices
     while not is_stopped():
-        if looked > most:
+        if examined > most:
             if waiting(queue, size) >= wide:
                 return NO_LIMIT
             most += most
@@ -163,7 +163,7 @@ def _run(rows, back, limit, most, wide, state, queue, progress):
             size = refill(queue, distance)
             if size == 0:
                 break
-        v, here = vertex(vertices, 0), keys[0]
+        v, dist = vertex(vertices, 0), keys[0]
         first, last = np.int64(peek(rows[0], v)), np.int64(peek(rows[0], v + 1))
         if not is_row(first, last, rows[1].size):
             return -1
@@ -171,16 +171,16 @@ def _run(rows, back, limit, most, wide, state, queue, progress):
         if back is not None:
             ends += np.int64(peek(back[0], v + 1) - peek(back[0], v))
         if not has_room(queue, size, ends):
-            progress[SIZE], progress[EXAMINED], progress[TREES] = size, looked, keeps
+            progress[SIZE], progress[EXAMINED], progress[TREES] = size, examined, keeps
             return QUEUE_FULL - ends
         size = pop(keys, vertices, size)
-        if here > distance[v]:
+        if dist > distance[v]:
             continue
         if size > 0:
             _fetch(rows, vertex(vertices, 0))
             if back is not None:
                 _fetch(back, vertex(vertices, 0))
-        looked += ends if wide > 0 else 1
+        examined += ends if wide > 0 else 1
         arcs = hops[v] + 1 if keeps else 0
         for side in range(1 if back is None else 2):
             indptr, indices, weight = side_of(rows, back, side)
@@ -188,23 +188,23 @@ def _run(rows, back, limit, most, wide, state, queue, progress):
                 u = vertex(indices, at)
                 if u >= distance.size:
                     return -1
-                there = here + entry(weight, at)
-                if not there > here:
-                    if there != here:
+                tentative = dist + entry(weight, at)
+                if not tentative > dist:
+                    if tentative != dist:
                         return BAD_WEIGHT
                     flat[0], keeps = True, False
                 known = distance[u]
-                if there > known or there > limit:
+                if tentative > known or tentative > limit:
                     continue
-                if there < known:
-                    size = insert(queue, size, there, u)
-                elif there == np.inf:
+                if tentative < known:
+                    size = insert(queue, size, tentative, u)
+                elif tentative == np.inf:
                     if entry(weight, at) < np.inf:
                         return BAD_WEIGHT
                     continue
                 elif not keeps or hops[u] <= arcs:
                     continue
-                distance[u] = there
+                distance[u] = tentative
                 if keeps:
                     before[u], hops[u] = v, arcs
-    return looked
+    return examined

@@ -45,11 +45,11 @@ def _relax(distance):
             break
         beyond = distance[k]
         for i in range(n):
-            here, row = distance[i, k], distance[i]
-            if here < np.inf and i != k:
+            offset, row = distance[i, k], distance[i]
+            if offset < np.inf and i != k:
                 for j in range(n):
-                    there = here + beyond[j]
-                    row[j] = there if there < row[j] else row[j]
+                    through = offset + beyond[j]
+                    row[j] = through if through < row[j] else row[j]
 
 
 @njit(cache=True, nogil=True)
@@ -59,18 +59,18 @@ def _relax_with_ends(distance, last):
         if is_stopped():
             break
         for i in range(n):
-            here = distance[i, k]
-            if here < np.inf and i != k:
-                _pass_through(here, last[i, k] & _HOPS, distance[k], last[k], distance[i], last[i])
+            offset = distance[i, k]
+            if offset < np.inf and i != k:
+                _pass_through(offset, last[i, k] & _HOPS, distance[k], last[k], distance[i], last[i])
 
 
 # A separate function: otherwise LLVM does not vectorize the comparison of columns.
 @part(whole=True)
-def _pass_through(here, arcs, beyond, ends, row, mine):
+def _pass_through(offset, arcs, beyond, ends, row, own_ends):
     """The paths from one vertex through another."""
     for j in range(row.size):
-        there, end, old, tail = here + beyond[j], arcs + ends[j], row[j], mine[j]
+        through, end, old, tail = offset + beyond[j], arcs + ends[j], row[j], own_ends[j]
         of_equal = end if end < tail else tail
-        of_equal = of_equal if there == old else tail
-        mine[j] = end if there < old else of_equal
-        row[j] = there if there < old else old
+        of_equal = of_equal if through == old else tail
+        own_ends[j] = end if through < old else of_equal
+        row[j] = through if through < old else old

@@ -51,16 +51,16 @@ def _select_from_chunks(thread, indptr, indices, data, distance, following, pare
     n, last = indptr.size - 1, indices.size - 1
     for chunk in tasks(following, n, CHUNK):
         for u in range(chunk, min(chunk + CHUNK, n)):
-            here, j, end = peek(distance, u), peek(indptr, u), peek(indptr, u + 1)
+            dist_u, j, end = peek(distance, u), peek(indptr, u), peek(indptr, u + 1)
             while j < end:
                 prefetch(distance, vertex(indices, min(j + PREFETCH_ARCS, last)))
                 v = vertex(indices, j)
-                there = peek(distance, v)
-                if here + entry(data, j) == there and there != np.inf:
-                    if here < there:
+                dist_v = peek(distance, v)
+                if dist_u + entry(data, j) == dist_v and dist_v != np.inf:
+                    if dist_u < dist_v:
                         # Several threads may write; every written parent is valid.
                         put(parent, v, parent.dtype.type(u))
-                    elif here == there:
+                    elif dist_u == dist_v:
                         put(level, u, True)
                 j += 1
 
@@ -76,10 +76,10 @@ def _select_level(indptr, indices, data, distance, stack, parent, level):
     while height:
         height -= 1
         u = stack[height]
-        here = peek(distance, u)
+        dist_u = peek(distance, u)
         for j in range(peek(indptr, u), peek(indptr, u + 1)):
             v = vertex(indices, j)
-            if parent[v] < 0 and peek(distance, v) == here and here + entry(data, j) == here:
+            if parent[v] < 0 and peek(distance, v) == dist_u and dist_u + entry(data, j) == dist_u:
                 parent[v] = u
                 if level[v]:
                     stack[height] = v

@@ -109,11 +109,11 @@ def relax(search: Search) -> tuple[Callable[[], np.ndarray], Any]:
     # Imported on demand.
     from hpgraph.kernels.relaxation import cpu
 
-    here = search._replace(
+    on_cpu = search._replace(
         out=turn.copy("out", out), beginnings=(None,) * len(state), sources=active.get(),
         limit=limit if endless else limit - done,
     )  # fmt: skip
-    rows, active = on_host(state, lambda copies: cpu.relax(here._replace(state=copies)))
+    rows, active = on_host(state, lambda copies: cpu.relax(on_cpu._replace(state=copies)))
     return Continued(record, rows), cupy.asarray(active)
 
 
@@ -130,8 +130,8 @@ def _active(n: int, bits: Any, done: int) -> Any:
 def relax_divided(search: Search, parts: Parts) -> tuple[Callable[[], np.ndarray], Any]:
     """`relax` on several GPUs: one kernel on each; the property is on the first part's device."""
     code, state, sources, beginnings = search.code, search.state, search.sources, search.beginnings
-    some, dtype = parts.all[0].rows.out, state[0].dtype
-    program, ids = cuda_program(code, persistent.weight_dtype(some)), some.indices.dtype
+    first_rows, dtype = parts.all[0].rows.out, state[0].dtype
+    program, ids = cuda_program(code, persistent.weight_dtype(first_rows)), first_rows.indices.dtype
     layouts = PRIORITY.of(Value=dtype), SPACE.of(Index=ids, Value=dtype), EXCHANGE.of(Index=ids, Message=code.message)
     bounds = priority_struct(state[0], beginnings[0], sources, search.delta, search.ceiling)
     limits = LIMITS(*persistent.local_limits(False), *parts.limits)
@@ -146,8 +146,8 @@ def relax_divided(search: Search, parts: Parts) -> tuple[Callable[[], np.ndarray
             ("relaxation", part.number, code.message), lambda: _divided_space(parts, part, ids, code.message)
         )
         launch = persistent.kernel(
-            program, SOURCE, "relax_divided", f"{MESSAGE}, {persistent.techniques_type(batch)}", ids, some.data is None,
-            rows.device, threads, (*layouts, *SHARED), part.beside,
+            program, SOURCE, "relax_divided", f"{MESSAGE}, {persistent.techniques_type(batch)}", ids,
+            first_rows.data is None, rows.device, threads, (*layouts, *SHARED), part.beside,
         )  # fmt: skip
         arguments = (
             program.struct(own, search.world, beginnings), np.int64(parts.n), np.int64(parts.arcs), rows.sending,

@@ -132,8 +132,10 @@ def relax_sources(search: Search) -> tuple[Callable[[], np.ndarray], Starts | No
     for first in range(0, starts.k, MAX_SOURCES):
         k = min(MAX_SOURCES, starts.k - first)
         begin, end = np.searchsorted(sources, (first, first + k)).tolist()
-        here = Starts(starts.vertices[begin:end], starts.source[begin:end] - np.int32(first), k)
-        record, active = _relax(search._replace(sources=here), rows[first : first + k], sources[begin:end] - first)
+        own_starts = Starts(starts.vertices[begin:end], starts.source[begin:end] - np.int32(first), k)
+        record, active = _relax(
+            search._replace(sources=own_starts), rows[first : first + k], sources[begin:end] - first
+        )
         records.append(record)
         if active is not None and len(active.source):
             left.append((active.vertices, active.source + np.int32(first)))

@@ -45,7 +45,7 @@ def product_pushes(leaving: int, arcs: int, share: float = SHARE) -> bool:
 # Inputs of a traversal's direction: the last direction; vertices of the frontier and of the one before, their out-arcs,
 # arcs that the last superstep examined, unsettled vertices; and the sources that share the frontier, with the out-arcs
 # of their separate frontiers.
-Seen = namedtuple("Seen", "last count count_before leaving leaving_before looked waiting carried sources")
+Seen = namedtuple("Seen", "last count count_before leaving leaving_before examined waiting carried sources")
 
 
 def traversal_direction(seen: Any, beginning: Any, n: Any, arcs: Any, alpha: Any, beta: Any) -> Any:
@@ -61,9 +61,9 @@ def traversal_direction(seen: Any, beginning: Any, n: Any, arcs: Any, alpha: Any
     if seen.last == PULL:
         # The frontier shrinks below beta; or the last pull examined more arcs than a push would cost now.
         shrinks = seen.count < beta * n and seen.count < seen.count_before
-        return PUSH if shrinks or push < seen.looked else PULL
+        return PUSH if shrinks or push < seen.examined else PULL
     # If a source's arcs are spread evenly, an unsettled vertex finds one after arcs / its out-arcs; the last of k
     # sources later by a factor of the harmonic number of k, which is about its logarithm.
     share = seen.carried / (seen.sources * arcs)
-    looked = min(arcs / n, (1 + np.log(seen.sources)) / share)
-    return PULL if seen.waiting * (beginning + looked) < push else PUSH
+    examined = min(arcs / n, (1 + np.log(seen.sources)) / share)
+    return PULL if seen.waiting * (beginning + examined) < push else PUSH

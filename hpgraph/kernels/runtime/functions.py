@@ -129,11 +129,11 @@ class ProgramFunctions:
         return self.code.wrap(
             "offer_at",
             "state, u, weight, v",
-            "return gather(state, u, weight, v) if edge_cond(state, u, weight, v) else cast(nothing)",
+            "return gather(state, u, weight, v) if edge_cond(state, u, weight, v) else cast(identity)",
             cast=self.code.message.type,
             gather=self.gather.python,
             edge_cond=self.edge_cond.python,
-            nothing=self.code.reduce.identity_for(self.code.message).item(),
+            identity=self.code.reduce.identity_for(self.code.message).item(),
         )
 
     @cached_property

@@ -87,10 +87,10 @@ class Sampling(Protocol):
     def rows_of_pairs(self, n: int, place: Any, directed: bool) -> CSR:
         """Arcs by the numbers, ascending, of pairs of n vertices: of ordered ones, or of a lower and a higher one."""
 
-    def recursive_edges(self, how: Recursion, count: int, ids: Any) -> tuple[Any, Any]:
+    def recursive_edges(self, model: Recursion, count: int, ids: Any) -> tuple[Any, Any]:
         """Sources and targets, of the type `ids`, of edges drawn by a recursion; the same on every device."""
 
-    def block_edges(self, how: Blocks, ids: Any) -> tuple[Any, Any]:
+    def block_edges(self, model: Blocks, ids: Any) -> tuple[Any, Any]:
         """Sources and targets, of the type `ids`, of proposed edges; loops for what is not kept, and repetitions.
 
         The same on every device; tables of blocks are NumPy's.

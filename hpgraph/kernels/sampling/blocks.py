@@ -22,7 +22,7 @@ class Blocks(NamedTuple):
 
     ``ends``: int64 (b + 1), how many proposals there are before each pair of blocks; ``first``, ``size``: int64 (b, 2),
     of the vertices of either block; ``rate``: float64 (b), of each pair of vertices, 0 where each is proposed once;
-    ``chance``: float64 (b), its probability, or what the product of two weights is multiplied by; ``weight``,
+    ``probability``: float64 (b), or what the product of two weights is multiplied by; ``weight``,
     ``vertex``: float64 and int64 (n), on the device, by the numbers of vertices in blocks, or None; ``seed``.
     """
 
@@ -30,33 +30,33 @@ class Blocks(NamedTuple):
     first: Any
     size: Any
     rate: Any
-    chance: Any
+    probability: Any
     weight: Any
     vertex: Any
     seed: int
 
 
-def block_edges(how: Blocks, ids: Any) -> tuple[Any, Any]:
+def block_edges(model: Blocks, ids: Any) -> tuple[Any, Any]:
     """`hpgraph.kernels.sampling.Sampling.block_edges` in NumPy."""
-    proposal = np.arange(how.ends[-1])
-    at = np.searchsorted(how.ends, proposal, side="right") - 1
+    proposal = np.arange(model.ends[-1])
+    at = np.searchsorted(model.ends, proposal, side="right") - 1
     counters = proposal.astype(np.uint64) * np.uint64(DRAWN) + np.arange(DRAWN, dtype=np.uint64)[:, None]
-    words = mixed(np.uint64(how.seed) + counters * np.uint64(GOLDEN))
-    once, size = how.rate[at] == 0, how.size[at]
+    words = mixed(np.uint64(model.seed) + counters * np.uint64(GOLDEN))
+    once, size = model.rate[at] == 0, model.size[at]
     # Pairs that are proposed once are in row-major order.
-    place = np.divmod(proposal - how.ends[at], size[:, 1])
-    one, other = (how.first[at, end] + np.where(once, place[end], _below(words[end], size[:, end])) for end in (0, 1))
-    chance = how.chance[at]
-    if how.weight is not None:
-        chance = np.minimum(chance * how.weight[one] * how.weight[other], 1)
+    place = np.divmod(proposal - model.ends[at], size[:, 1])
+    one, other = (model.first[at, end] + np.where(once, place[end], _below(words[end], size[:, end])) for end in (0, 1))
+    probability = model.probability[at]
+    if model.weight is not None:
+        probability = np.minimum(probability * model.weight[one] * model.weight[other], 1)
     share = (words[2] >> np.uint64(11)).astype(np.float64) * 2.0**-53
     with np.errstate(divide="ignore"):
-        kept = np.where(once, share < chance, share * how.rate[at] < -np.log1p(-chance))
+        kept = np.where(once, share < probability, share * model.rate[at] < -np.log1p(-probability))
     # Within a block both orders of a pair are proposed.
-    kept &= ~once | (how.first[at, 0] != how.first[at, 1]) | (one < other)
+    kept &= ~once | (model.first[at, 0] != model.first[at, 1]) | (one < other)
     one, other = np.where(kept, one, 0), np.where(kept, other, 0)
-    if how.vertex is not None:
-        one, other = how.vertex[one], how.vertex[other]
+    if model.vertex is not None:
+        one, other = model.vertex[one], model.vertex[other]
     return one.astype(ids), other.astype(ids)
 
 

@@ -116,23 +116,25 @@ def draw(
     Owners are numbered from `number` on.
     """
     degree = arcs.indptr[vertices + 1] - arcs.indptr[vertices]
-    there = degree if sums is None else sums.positive[vertices]
-    counts = there if fanout < 0 else np.where(there > 0, fanout, 0) if replace else np.minimum(there, fanout)
+    available = degree if sums is None else sums.positive[vertices]
+    counts = (
+        available if fanout < 0 else np.where(available > 0, fanout, 0) if replace else np.minimum(available, fanout)
+    )
     offsets = prefix_sum(counts)
     check_memory(16 * int(offsets[-1]), f"a sample of {offsets[-1]:,} draws", "cpu")
     owner, place = np.empty(offsets[-1], np.int64), np.empty(offsets[-1], np.int64)
     # Length of the bitmap of drawn entries of a row.
     longest = int(degree.max(initial=0))
-    how = np.int64(seed), np.int64(hop << HOP_SHIFT), replace and fanout >= 0, longest, number
+    parameters = np.int64(seed), np.int64(hop << HOP_SHIFT), replace and fanout >= 0, longest, number
     tables = (None, None) if sums is None else (sums.running, arcs.data)
     with team() as threads:
-        _draw(Rows(arcs.indptr, arcs.indices), *tables, vertices, offsets, how, owner, place, threads)
+        _draw(Rows(arcs.indptr, arcs.indices), *tables, vertices, offsets, parameters, owner, place, threads)
     return owner, place
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS)
-def _draw(rows, running, weights, vertices, offsets, how, owner, place, threads):
-    seed, counter, replace, longest, number = how
+def _draw(rows, running, weights, vertices, offsets, parameters, owner, place, threads):
+    seed, counter, replace, longest, number = parameters
     following, total = np.zeros(1, np.int64), vertices.size
     for _ in prange(threads):
         seen = np.zeros((longest >> 6) + 1, np.uint64)

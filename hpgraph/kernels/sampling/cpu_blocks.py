@@ -11,14 +11,14 @@ from hpgraph.kernels.sampling.cpu_draws import MAX_SERIAL
 from hpgraph.kernels.sampling.cpu_random import GOLDEN, below, mixed, unit
 
 
-def block_edges(how: Blocks, ids: Any) -> tuple[Any, Any]:
+def block_edges(model: Blocks, ids: Any) -> tuple[Any, Any]:
     """`hpgraph.kernels.sampling.Sampling.block_edges` on the CPU."""
-    count = int(how.ends[-1])
+    count = int(model.ends[-1])
     if count <= MAX_SERIAL:
-        return blocks.block_edges(how, ids)
+        return blocks.block_edges(model, ids)
     source, target = np.empty(count, ids), np.empty(count, ids)
     with team() as threads:
-        _propose(*how[:-1], np.uint64(how.seed), source, target, np.int64(threads))
+        _propose(*model[:-1], np.uint64(model.seed), source, target, np.int64(threads))
     return source, target
 
 
@@ -28,14 +28,14 @@ def _word(seed, proposal, draw):
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS)
-def _propose(ends, first, size, rate, chance, weight, vertex, seed, source, target, shares):
+def _propose(ends, first, size, rate, probability, weight, vertex, seed, source, target, shares):
     for share in prange(shares):
         begin, end = source.size * share // shares, source.size * (share + 1) // shares
         at = np.searchsorted(ends, begin, side="right") - 1
         for proposal in range(begin, end):
             while proposal >= peek(ends, at + 1):
                 at += 1
-            often, p, one, other = peek(rate, at), peek(chance, at), first[at, 0], first[at, 1]
+            often, p, one, other = peek(rate, at), peek(probability, at), first[at, 0], first[at, 1]
             within = one == other
             if often == 0:
                 row = (proposal - peek(ends, at)) // size[at, 1]

@@ -18,10 +18,10 @@ _PIECE = 1 << 13
 class ReverseSets:
     """For vertices drawn at random, those from which a cascade over live arcs reaches them."""
 
-    def __init__(self, inward: CSR, chance: float, seed: int) -> None:
-        self._inward, self._chance, self._seed = inward, np.float64(chance), np.int64(seed)
-        chances = inward.data
-        self._chances = np.empty(0) if chances is None else chances.astype(np.float64)
+    def __init__(self, inward: CSR, probability: float, seed: int) -> None:
+        self._inward, self._probability, self._seed = inward, np.float64(probability), np.int64(seed)
+        probabilities = inward.data
+        self._probabilities = np.empty(0) if probabilities is None else probabilities.astype(np.float64)
         self._drawn = 0
         self.forget()
 
@@ -40,7 +40,13 @@ class ReverseSets:
         def drawn(begin: int) -> tuple[Any, Any]:
             ends = min(begin + _PIECE, self._first + count)
             return _draw(  # type: ignore[no-any-return]
-                self._inward.indptr, self._inward.indices, self._chances, self._chance, self._seed, begin, ends
+                self._inward.indptr,
+                self._inward.indices,
+                self._probabilities,
+                self._probability,
+                self._seed,
+                begin,
+                ends,
             )
 
         with ThreadPoolExecutor(config.threads) as threads:
@@ -56,10 +62,10 @@ class ReverseSets:
 
 
 @njit(cache=True, nogil=True)
-def _draw(indptr, indices, chances, chance, seed, begin, end):
+def _draw(indptr, indices, probabilities, probability, seed, begin, end):
     """Sizes and members of the sets begin..end, each drawn from its own random stream."""
     n = indptr.size - 1
-    met, sizes = np.full(n, -1, np.int64), np.empty(end - begin, np.int64)
+    reached_in, sizes = np.full(n, -1, np.int64), np.empty(end - begin, np.int64)
     members, count = np.empty(max(n, 4 * (end - begin)), indices.dtype), 0
     for number in range(begin, end):
         if members.size < count + n:
@@ -68,17 +74,17 @@ def _draw(indptr, indices, chances, chance, seed, begin, end):
             members = longer
         key = bits(seed, number)
         root = below(mixed(key), n)
-        met[root], members[count] = number, root
+        reached_in[root], members[count] = number, root
         first, following = count, count + 1
         while first < following:
             v = vertex(members, first)
             first += 1
             for p in range(peek(indptr, v), peek(indptr, v + 1)):
                 u = vertex(indices, p)
-                if peek(met, u) != number:
+                if peek(reached_in, u) != number:
                     key += GOLDEN
-                    if unit(mixed(key)) < (peek(chances, p) if chances.size else chance):
-                        put(met, u, number)
+                    if unit(mixed(key)) < (peek(probabilities, p) if probabilities.size else probability):
+                        put(reached_in, u, number)
                         members[following] = u
                         following += 1
         sizes[number - begin] = following - count

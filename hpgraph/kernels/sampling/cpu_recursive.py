@@ -14,14 +14,14 @@ _BYTE, _PATH = np.uint64(8), np.uint64(255)
 _HALF, _WORD = np.uint64(32), np.uint64((1 << 32) - 1)
 
 
-def recursive_edges(how: Recursion, count: int, ids: Any) -> tuple[Any, Any]:
+def recursive_edges(model: Recursion, count: int, ids: Any) -> tuple[Any, Any]:
     """`hpgraph.kernels.sampling.Sampling.recursive_edges` on the CPU."""
     if count <= MAX_SERIAL:
-        return recursive.recursive_edges(how, count, ids)
+        return recursive.recursive_edges(model, count, ids)
     source, target = np.empty(count, ids), np.empty(count, ids)
     with team() as threads:
-        factors = tuple(map(np.uint64, how.factors))
-        _draw(np.int64(how.levels), how.table, np.uint64(how.seed), factors, source, target, np.int64(threads))
+        factors = tuple(map(np.uint64, model.factors))
+        _draw(np.int64(model.levels), model.table, np.uint64(model.seed), factors, source, target, np.int64(threads))
     return source, target
 
 

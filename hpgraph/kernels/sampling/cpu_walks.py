@@ -47,23 +47,23 @@ def _pick(rows, running, v, word):
 @part
 def _walk_groups(worker, rows, running, starts, length, seed, found, following):
     total, wide = starts.size, length + 1
-    here, place = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
+    current, place = np.empty(GROUP, np.int64), np.empty(GROUP, np.int64)
     for first in tasks(following, total, GROUP):
         count = min(GROUP, total - first)
         for i in range(count):
-            here[i] = starts[first + i]
+            current[i] = starts[first + i]
             put(found, (first + i) * wide, starts[first + i])
-            prefetch(rows.indptr, here[i])
+            prefetch(rows.indptr, current[i])
         for step in range(length):
             for i in range(count):
                 place[i] = -1
-                if here[i] >= 0:
-                    place[i] = _pick(rows, running, here[i], bits(seed, first + i, step))
+                if current[i] >= 0:
+                    place[i] = _pick(rows, running, current[i], bits(seed, first + i, step))
                     prefetch(rows.indices, place[i])
             for i in range(count):
-                here[i] = vertex(rows.indices, place[i]) if place[i] >= 0 else -1
-                put(found, (first + i) * wide + step + 1, here[i])
-                prefetch(rows.indptr, here[i])
+                current[i] = vertex(rows.indices, place[i]) if place[i] >= 0 else -1
+                put(found, (first + i) * wide + step + 1, current[i])
+                prefetch(rows.indptr, current[i])
 
 
 @njit(cache=True, nogil=True)

@@ -76,10 +76,10 @@ def walks(arcs: CSR, sums: Sums | None, starts: Any, length: int, seed: int, bia
     count = len(starts)
     found = cupy.empty((count, length + 1), arcs.indices.dtype)
     types = {"Index": arcs.indices.dtype, "weighted": sums is not None, "biased": bias is not None}
-    chances = tuple(np.float64(chance) for chance in bias or Bias(1.0, 1.0, 1.0))
+    biases = tuple(np.float64(value) for value in bias or Bias(1.0, 1.0, 1.0))
     running = None if sums is None else sums.running
     sizes = np.int64(count), np.int64(length), word(seed)
-    WALKS.of(**types).each("walk", count, arcs.indptr, arcs.indices, running, starts, *sizes, *chances, found)
+    WALKS.of(**types).each("walk", count, arcs.indptr, arcs.indices, running, starts, *sizes, *biases, found)
     return found
 
 

@@ -48,26 +48,26 @@ _FEW_ENDS = 128
 _EDGES = 16
 
 
-def recursive_edges(how: Recursion, count: int, ids: Any) -> tuple[Any, Any]:
+def recursive_edges(model: Recursion, count: int, ids: Any) -> tuple[Any, Any]:
     """`hpgraph.kernels.sampling.Sampling.recursive_edges` on the GPU."""
     source, target = cupy.empty(count, ids), cupy.empty(count, ids)
-    factors = map(word, how.factors)
+    factors = map(word, model.factors)
     RECURSIVE.of(Index=np.dtype(ids)).each(
-        "recursive_edges", -(-count // _EDGES), cupy.asarray(how.table), np.int32(how.levels), word(how.seed), *factors,
-        np.int64(count), source, target,
+        "recursive_edges", -(-count // _EDGES), cupy.asarray(model.table), np.int32(model.levels), word(model.seed),
+        *factors, np.int64(count), source, target,
     )  # fmt: skip
     return source, target
 
 
-def block_edges(how: Blocks, ids: Any) -> tuple[Any, Any]:
+def block_edges(model: Blocks, ids: Any) -> tuple[Any, Any]:
     """`hpgraph.kernels.sampling.Sampling.block_edges` on the GPU."""
-    count = int(how.ends[-1])
+    count = int(model.ends[-1])
     source, target = cupy.empty(count, ids), cupy.empty(count, ids)
-    ends, *tables = (None if table is None else cupy.asarray(table) for table in how[:-1])
+    ends, *tables = (None if table is None else cupy.asarray(table) for table in model[:-1])
     if count:
         BLOCKS.of(Index=np.dtype(ids)).launch(
-            "block_edges", -(-count // TILE), ends, np.int64(len(how.rate)), *tables, word(how.seed), np.int64(count),
-            source, target,
+            "block_edges", -(-count // TILE), ends, np.int64(len(model.rate)), *tables, word(model.seed),
+            np.int64(count), source, target,
         )  # fmt: skip
     return source, target
 

@@ -55,9 +55,12 @@ def _near(points: Points, first: Any, count: Any) -> Iterator[tuple[Any, Any]]:
     # On the CPU in chunks that fit its caches; all at once otherwise.
     cuts = xp.searchsorted(ends, xp.arange(0, total, _TOGETHER if xp is np else max(total, 1))).tolist()
     for begin, end in pairwise([*cuts, len(count)]):
-        some = ends[begin : end + 1]
-        candidate = xp.arange(int(some[0]), int(some[-1]), dtype=np.int64)
-        own = begin + CSR((end - begin, len(candidate)), some - some[0], candidate, validate=False).expand_rows()
+        block_ends = ends[begin : end + 1]
+        candidate = xp.arange(int(block_ends[0]), int(block_ends[-1]), dtype=np.int64)
+        own = (
+            begin
+            + CSR((end - begin, len(candidate)), block_ends - block_ends[0], candidate, validate=False).expand_rows()
+        )
         other = candidate - (ends[:-1] - first)[own]
         apart = xp.zeros(len(own))
         for side in points.sides:

@@ -30,20 +30,20 @@ class Recursion(NamedTuple):
     factors: tuple[int, int, int]
 
 
-def recursion(levels: int, chances: tuple[float, float, float], seed: int) -> Recursion:
-    """The recursion by the chances of the quadrants (0, 0), (0, 1), (1, 0); the rest is that of (1, 1)."""
+def recursion(levels: int, probabilities: tuple[float, float, float], seed: int) -> Recursion:
+    """The recursion by the probabilities of the quadrants (0, 0), (0, 1), (1, 0); the rest is that of (1, 1)."""
     rng = generator(seed)
     words = [int(word) for word in rng.integers(1 << 63, size=4)]
-    return Recursion(levels, _alias_table(chances), words[0], (words[1] | 1, words[2] | 1, words[3] | 1))
+    return Recursion(levels, _alias_table(probabilities), words[0], (words[1] | 1, words[2] | 1, words[3] | 1))
 
 
-def _alias_table(chances: tuple[float, float, float]) -> np.ndarray:
+def _alias_table(probabilities: tuple[float, float, float]) -> np.ndarray:
     """Walker's table of the paths of `LEVELS` levels: four bits of the row, above four of the column."""
-    quadrants = np.array([*chances, max(1 - sum(chances), 0.0)]).reshape(2, 2)
-    chance = np.ones((1, 1))
+    quadrants = np.array([*probabilities, max(1 - sum(probabilities), 0.0)]).reshape(2, 2)
+    probability = np.ones((1, 1))
     for _ in range(LEVELS):
-        chance = np.kron(chance, quadrants)
-    share, other = chance.ravel() * chance.size, np.arange(chance.size)
+        probability = np.kron(probability, quadrants)
+    share, other = probability.ravel() * probability.size, np.arange(probability.size)
     few, many = np.flatnonzero(share < 1).tolist(), np.flatnonzero(share >= 1).tolist()
     while few and many:
         below = few.pop()
@@ -55,25 +55,25 @@ def _alias_table(chances: tuple[float, float, float]) -> np.ndarray:
     return (np.minimum(share * 2**24, 2**24 - 1).astype(np.uint32) << np.uint32(8)) | other.astype(np.uint32)
 
 
-def recursive_edges(how: Recursion, count: int, ids: Any) -> tuple[Any, Any]:
+def recursive_edges(model: Recursion, count: int, ids: Any) -> tuple[Any, Any]:
     """`hpgraph.kernels.sampling.Sampling.recursive_edges` in NumPy."""
     edge, source, target = np.arange(count, dtype=np.uint64), *np.zeros((2, count), np.uint64)
-    words = -(-how.levels // (2 * LEVELS))
+    words = -(-model.levels // (2 * LEVELS))
     for at in range(words):
-        word = mixed(np.uint64(how.seed) + (edge * np.uint64(WORDS) + np.uint64(at)) * np.uint64(GOLDEN))
+        word = mixed(np.uint64(model.seed) + (edge * np.uint64(WORDS) + np.uint64(at)) * np.uint64(GOLDEN))
         for bits in (word.astype(np.uint32), (word >> np.uint64(32)).astype(np.uint32)):
-            entry = how.table[bits & np.uint32(255)]
+            entry = model.table[bits & np.uint32(255)]
             path = np.where(bits >> np.uint32(8) < entry >> np.uint32(8), bits, entry) & np.uint32(255)
             source = source << np.uint64(LEVELS) | path >> np.uint32(LEVELS)
             target = target << np.uint64(LEVELS) | path % np.uint32(1 << LEVELS)
-    beyond = np.uint64(words * 2 * LEVELS - how.levels)
-    source, target = (_permuted(how, end >> beyond).astype(ids) for end in (source, target))
+    beyond = np.uint64(words * 2 * LEVELS - model.levels)
+    source, target = (_permuted(model, end >> beyond).astype(ids) for end in (source, target))
     return source, target
 
 
-def _permuted(how: Recursion, vertex: Any) -> Any:
-    mask, half = np.uint64((1 << how.levels) - 1), np.uint64((how.levels + 1) // 2)
-    for factor in how.factors:
+def _permuted(model: Recursion, vertex: Any) -> Any:
+    mask, half = np.uint64((1 << model.levels) - 1), np.uint64((model.levels + 1) // 2)
+    for factor in model.factors:
         vertex = (vertex * np.uint64(factor) + np.uint64(factor >> 32)) & mask
         vertex = vertex ^ vertex >> half
     return vertex

@@ -41,10 +41,10 @@ def pair_scores(rows: CSR, source: Any, target: Any, common: Common, measure: in
         if _add_lengths(rows.indptr, short, ends) > GROUP_FROM * len(source):
             pairs = Pairs(*_group_pairs(rows.indptr, long, short))
             _add_lengths(rows.indptr, pairs.short, ends)
-        how = np.int64(measure), common.product, rows.shape[1]
+        parameters = np.int64(measure), common.product, rows.shape[1]
         bounds = task_bounds(ends)
         score = _score.alone if len(bounds) == 2 else _score
-        score(arrays, rows.data, common.values, pairs, bounds, how, sizes, found, threads)
+        score(arrays, rows.data, common.values, pairs, bounds, parameters, sizes, found, threads)
     return found
 
 
@@ -197,8 +197,8 @@ def _weights_marked(indices, data, product, begin, end, weights):
 
 
 @njit(cache=True, nogil=True, parallel=LOOPS, heavy=True)
-def _score(rows, data, values, pairs, bounds, how, sizes, found, threads):
-    measure, product, width = how
+def _score(rows, data, values, pairs, bounds, parameters, sizes, found, threads):
+    measure, product, width = parameters
     following, last = np.zeros(1, np.int64), pairs.order.size - 1
     for _ in prange(threads):
         bits = np.zeros((width >> 6) + 1 if data is None else 0, np.uint64)

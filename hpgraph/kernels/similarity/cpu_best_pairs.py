@@ -70,15 +70,15 @@ def _count_products(indptr, indices, right, vertices, work):
 
 
 @part
-def _sum_row(left, right, factor, other_factor, product, u, i, sums, last, met):
-    """Sum the products of row u, the i-th; returns the number of its columns, which `met` lists."""
+def _sum_row(left, right, factor, other_factor, product, u, i, sums, last, touched):
+    """Sum the products of row u, the i-th; returns the number of its columns, which `touched` lists."""
     count = 0
     for at in range(peek(left.indptr, u), peek(left.indptr, u + 1)):
         w = vertex(left.indices, at)
         for other in range(peek(right.indptr, w), peek(right.indptr, w + 1)):
             v = vertex(right.indices, other)
             # Branch-free: whether a column is new is unpredictable.
-            met[count] = v
+            touched[count] = v
             if factor is None:
                 before = sums[v]
                 count += before == 0
@@ -112,29 +112,29 @@ def _leave_out_row(sums, last, rows, u):
 def _select(left, right, likeness, vertices, first, second, like, bounds, best, threads):
     following, n = np.zeros(1, np.int64), left.indptr.size - 1
     for _ in prange(threads):
-        sums, met = np.zeros(n, like.dtype), np.empty(n + 1, best.indices.dtype)
+        sums, touched = np.zeros(n, like.dtype), np.empty(n + 1, best.indices.dtype)
         # The row that met each column last; counts are above 0 where a row has.
         last = np.full(0 if left.data is None else n, -1, best.indices.dtype)
         for task in tasks(following, bounds.size - 1):
             for i in range(bounds[task], bounds[task + 1]):
                 u = vertex(vertices, i)
-                count = _sum_row(left, right, left.data, right.data, likeness.product, u, i, sums, last, met)
+                count = _sum_row(left, right, left.data, right.data, likeness.product, u, i, sums, last, touched)
                 _leave_out(sums, last, u)
                 _leave_out_row(sums, last, first, u)
                 _leave_out_row(sums, last, second, u)
-                _select_row(likeness, u, i, count, left.data, sums, last, met, best)
+                _select_row(likeness, u, i, count, left.data, sums, last, touched, best)
 
 
 @part
-def _select_row(likeness, u, i, count, factor, sums, last, met, best):
-    """Rank the best of the `count` columns that `met` lists; clears their sums."""
+def _select_row(likeness, u, i, count, factor, sums, last, touched, best):
+    """Rank the best of the `count` columns that `touched` lists; clears their sums."""
     begin, space, kept = best.room[i], best.room[i + 1] - best.room[i], 0
     for place in range(count):
-        v = vertex(met, place)
-        there = sums[v] > 0 if factor is None else last[v] == i
+        v = vertex(touched, place)
+        is_present = sums[v] > 0 if factor is None else last[v] == i
         common = np.float64(sums[v])
         sums[v] = 0
-        if not there:
+        if not is_present:
             continue
         sizes = likeness.sizes
         score = _measured(likeness.measure, common, peek(sizes, min(u, v)), peek(sizes, max(u, v)))

@@ -82,8 +82,8 @@ def _insert_row(functions, a, i, b, excluded, indices, data, begin):
 @njit(error_model="numpy", counts_references=False)
 def _accumulate_row(functions, a, i, b, excluded, bitmap, values, indices, data, place):
     """Write the entries of row i by an accumulator, or count them if `values` is None; returns their end."""
-    bits, some = bitmap
-    low, high = some.size, -1
+    bits, words_of_row = bitmap
+    low, high = words_of_row.size, -1
     for p in range(at(a.indptr, i), at(a.indptr, i + 1)):
         k = vertex(a.indices, p)
         x = weight(a.data, p, a.one)
@@ -98,12 +98,12 @@ def _accumulate_row(functions, a, i, b, excluded, bitmap, values, indices, data,
             word = j >> 6
             before = at(bits, word)
             if before == 0:
-                some[word >> 6] |= np.uint64(1) << np.uint64(word & 63)
+                words_of_row[word >> 6] |= np.uint64(1) << np.uint64(word & 63)
                 low, high = min(low, word >> 6), max(high, word >> 6)
             bits[word] = before | (np.uint64(1) << np.uint64(j & 63))
     for group in range(low, high + 1):
-        words = some[group]
-        some[group] = 0
+        words = words_of_row[group]
+        words_of_row[group] = 0
         while words:
             word = (group << 6) + lowest_bit(words)
             words &= words - np.uint64(1)

@@ -190,25 +190,25 @@ def _dot_runs(functions, counts, mask, a, b, hubs, inner, bounds, counter, out):
             for m in range(at(m_indptr, i), at(m_indptr, i + 1)):
                 j = vertex(m_indices, m)
                 begin, end = at(b_indptr, j), at(b_indptr, j + 1)
-                value, met = functions.zero, False
+                value, has_entry = functions.zero, False
                 if hubs is not None and hubs.of[j] >= 0 and last - first < end - begin:
                     offset = hubs.of[j] * bits.size
                     if counts is not None:
                         common = _count_common(hubs.bits, offset, inner, a_indices, first, last)
-                        value, met = convert(functions.zero, common), common > 0
+                        value, has_entry = convert(functions.zero, common), common > 0
                     else:
-                        value, met = _dot_with_hub(functions, i, a, first, last, j, b.one, hubs.bits, offset)
+                        value, has_entry = _dot_with_hub(functions, i, a, first, last, j, b.one, hubs.bits, offset)
                 elif pays_to_search(last - first, end - begin):
-                    value, met = _dot_by_search(functions, i, a, first, last, j, b, begin, end)
+                    value, has_entry = _dot_by_search(functions, i, a, first, last, j, b, begin, end)
                 elif counts is not None:
                     common = _count_common(bits, 0, largest, b_indices, begin, end)
-                    value, met = convert(functions.zero, common), common > 0
+                    value, has_entry = convert(functions.zero, common), common > 0
                 else:
-                    value, met = _dot_by_look_up(functions, i, spread, largest, j, b, begin, end)
+                    value, has_entry = _dot_by_look_up(functions, i, spread, largest, j, b, begin, end)
                 # Written unconditionally, to stay branch-free: a place that is not kept is overwritten.
                 put(indices, place, m_indices[m])
                 put(values, place, value)
-                place += np.int64(met)
+                place += np.int64(has_entry)
             indptr[i + 1] = place - start
             for p in range(first, last):
                 bits[vertex(a_indices, p) >> 6] = 0

@@ -70,19 +70,19 @@ def join(reduce, a, b):
 
 # Compiled once, whether `there` is a constant or not: after inlining, LLVM removes what a constant makes redundant.
 @part(error_model="numpy", forceinline=True)
-def _fold_entry(does, state, rows, active, j, there, v, value, found):
+def _fold_entry(does, state, rows, active, j, is_present, v, value, found):
     """Fold entry `j` if it is there and its source active; sets `found` if so.
 
     The result is computed unconditionally, from the matrix's first entry if need be, to stay branch-free.
     """
-    j = j if there else 0
+    j = j if is_present else 0
     if active is not None:
         takes_part = at(active, vertex(rows.indices, j))
-        takes_part = takes_part if there else np.uint8(0)
+        takes_part = takes_part if is_present else np.uint8(0)
         found |= takes_part
-        there = takes_part != np.uint8(0)
+        is_present = takes_part != np.uint8(0)
     joined = join(does.reduce, value, message(does.gather, state, rows, j, v))
-    return (joined if there else value), found
+    return (joined if is_present else value), found
 
 
 @part(error_model="numpy", forceinline=True)

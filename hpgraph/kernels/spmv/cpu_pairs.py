@@ -56,22 +56,22 @@ def pull_pairs(
 
 def _pull_all(rows: CSR, counts: bool, identity: Any, out: Any, received: Bitmask | None) -> None:
     """All sources are active: results follow from the lengths of rows."""
-    some = _has_entries(rows)
+    has_entries = _has_entries(rows)
     if counts:
         np.subtract(rows.indptr[1:], rows.indptr[:-1], out=out, casting="unsafe")
     else:
         out.fill(1)
-        if some is not None:
-            np.copyto(out, identity, where=~some)
+        if has_entries is not None:
+            np.copyto(out, identity, where=~has_entries)
     if received is not None:
-        received.words[:] = (Bitmask.full(len(out)) if some is None else Bitmask.from_bool(some)).words
+        received.words[:] = (Bitmask.full(len(out)) if has_entries is None else Bitmask.from_bool(has_entries)).words
 
 
 @attached
 def _has_entries(rows: CSR) -> Any:
     """Flags of the rows with entries, an array of bool; None if all have some."""
-    some = rows.indptr[1:] != rows.indptr[:-1]
-    return None if some.all() else some
+    has_entries = rows.indptr[1:] != rows.indptr[:-1]
+    return None if has_entries.all() else has_entries
 
 
 @njit(error_model="numpy", forceinline=True)

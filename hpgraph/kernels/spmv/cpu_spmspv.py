@@ -105,11 +105,11 @@ def _push(product, state, arcs, is_sorted, frontier, bounds, mask, complement, o
     seen = np.zeros((n + 63) >> 6, np.uint64)
     values = _values(product.accum, out)
     parts = bounds.size - 1
-    nothing, targets = np.empty(0, rows.indices.dtype), Targets(mask, complement, seen, values)
+    no_order, targets = np.empty(0, rows.indices.dtype), Targets(mask, complement, seen, values)
     counts = np.zeros(parts + 1, np.int64)
     for p in prange(parts):
         counts[p + 1] = _send(
-            product, state, rows, is_sorted, frontier, bounds[p], bounds[p + 1], targets, nothing
+            product, state, rows, is_sorted, frontier, bounds[p], bounds[p + 1], targets, no_order
         )  # fmt: skip
     for p in range(parts):
         counts[p + 1] += counts[p]

@@ -65,12 +65,12 @@ def _is_symmetric(indptr, indices, data, back):
             u = vertex(indices, at)
             if u >= n:
                 return -1
-            there = peek(back, u)
-            if u <= before or there >= peek(indptr, u + 1) or vertex(indices, there) != v:
+            entry = peek(back, u)
+            if u <= before or entry >= peek(indptr, u + 1) or vertex(indices, entry) != v:
                 return 0
-            if data is not None and peek(data, there) != peek(data, at):
+            if data is not None and peek(data, entry) != peek(data, at):
                 return 0
-            back[u] = there + 1
+            back[u] = entry + 1
             before = u
     return 1
 

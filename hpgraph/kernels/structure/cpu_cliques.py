@@ -132,10 +132,10 @@ def _begin(graph, search, v, words, largest):
         u = indices[at]
         row = search.rows[count + kept, :words]
         _marked_bits(indices, later[u], indptr[u + 1], search.mark, row)
-        some = np.uint64(0)
+        adjacent = np.uint64(0)
         for w in range(words):
-            some |= row[w]
-        if some:
+            adjacent |= row[w]
+        if adjacent:
             search.earlier[kept] = count + kept
             kept += 1
     search.joined[0] = kept

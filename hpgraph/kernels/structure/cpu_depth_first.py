@@ -100,23 +100,23 @@ def _follow(indptr, indices, start, missing, path, following, order, predecessor
     if not is_row(at, end, indices.size):
         return -1
     while count < n:
-        met = np.int64(-1)
+        child = np.int64(-1)
         while at < end:
             u = vertex(indices, at)
             if not is_column(u, n):
                 return -1
             at += 1
             if peek(predecessors, u) == missing:
-                met = np.int64(u)
+                child = np.int64(u)
                 break
-        if met >= 0:
+        if child >= 0:
             put(path, depth, v)
             put(following, depth, at)
             depth += at < end
-            put(predecessors, met, v)
-            put(order, count, met)
+            put(predecessors, child, v)
+            put(order, count, child)
             count += 1
-            v = met
+            v = child
             at, end = np.int64(peek(indptr, v)), np.int64(peek(indptr, v + 1))
             if not is_row(at, end, indices.size):
                 return -1
@@ -143,7 +143,7 @@ def _search(indptr, indices, following, order, number, parent, low):
         while not is_stopped():
             at = peek(following, v)
             end = peek(indptr, v + 1)
-            met = -1
+            child = -1
             lowest = np.int64(low[v])
             above = vertex(parent, v)
             while at < end:
@@ -151,16 +151,16 @@ def _search(indptr, indices, following, order, number, parent, low):
                 at += 1
                 known = np.int64(number[u])
                 if known < 0:
-                    met = u
+                    child = u
                     break
                 if u != above:
                     lowest = min(lowest, known)
             following[v] = at
             low[v] = lowest
-            if met >= 0:
-                order[count], number[met], low[met], parent[met] = met, count, count, v
+            if child >= 0:
+                order[count], number[child], low[child], parent[child] = child, count, count, v
                 count += 1
-                v = met
+                v = child
                 continue
             if v == root:
                 break
@@ -240,7 +240,7 @@ def _search_strong(indptr, indices, part, low, work, number, found):
         own, lowest = np.int64(count), np.int64(count)
         low[v] = count
         while not is_stopped():
-            met = np.int64(-1)
+            child = np.int64(-1)
             while at < end:
                 u = vertex(indices, at)
                 if u >= n:
@@ -250,14 +250,14 @@ def _search_strong(indptr, indices, part, low, work, number, found):
                     continue
                 known = np.int64(peek(low, u))
                 if known == 0:
-                    met = np.int64(u)
+                    child = np.int64(u)
                     break
                 lowest = np.int64(min(lowest, known))
-            if met >= 0:
+            if child >= 0:
                 path[depth], start[depth], following[depth], low[v] = v, own, at, lowest
                 depth += 1
                 count += 1
-                v, own, lowest = met, np.int64(count), np.int64(count)
+                v, own, lowest = child, np.int64(count), np.int64(count)
                 low[v] = count
                 at, end = np.int64(peek(indptr, v)), np.int64(peek(indptr, v + 1))
                 continue

@@ -205,15 +205,15 @@ def _search_sides(indptr, indices, side, queue):
         while head < tail and not is_stopped():
             v = vertex(queue, head)
             head += 1
-            mine = peek(side, v)
+            side_of_v = peek(side, v)
             for at in range(peek(indptr, v), peek(indptr, v + 1)):
                 u = vertex(indices, at)
                 its = peek(side, u)
                 if its < 0:
-                    side[u] = 1 - mine
+                    side[u] = 1 - side_of_v
                     queue[tail] = u
                     tail += 1
-                elif its == mine:
+                elif its == side_of_v:
                     return False
     return True
 

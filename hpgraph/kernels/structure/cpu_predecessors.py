@@ -76,14 +76,14 @@ def _find_tree(rows, back, starts, distance, before, work):
     tight, ends, queue, hops = work
     to = 0
     for v in range(ends.size):
-        here = distance[v]
-        if here < np.inf:
+        dist = distance[v]
+        if dist < np.inf:
             for side in range(1 if back is None else 2):
                 indptr, indices, weight = side_of(rows, back, side)
                 for at in range(peek(indptr, v), peek(indptr, v + 1)):
                     u = vertex(indices, at)
-                    there = here + entry(weight, at)
-                    if there == distance[u] and there < np.inf:
+                    tentative = dist + entry(weight, at)
+                    if tentative == distance[u] and tentative < np.inf:
                         tight[to] = u
                         to += 1
         ends[v], hops[v] = to, -1

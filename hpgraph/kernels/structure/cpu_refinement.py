@@ -45,16 +45,16 @@ def _refine(out, into, sides, group, members, place, parts, names, groups, limit
     for g in range(groups):
         name[g] = mixed(np.uint64(g + 1))
     sums, seen = np.zeros(n, np.uint64), np.zeros(n, np.bool_)
-    met, hit, changed = np.empty(n, np.int64), np.empty(n, np.int64), np.arange(n)
+    touched, hit, changed = np.empty(n, np.int64), np.empty(n, np.int64), np.arange(n)
     tail = np.zeros(n, np.int64)
     count = n
     for turn in range(limit):
         if count == 0 or is_stopped():
             break
-        found = _add(out, changed[:count], group, name, before, turn == 0, sums, seen, met, 0)
+        found = _add(out, changed[:count], group, name, before, turn == 0, sums, seen, touched, 0)
         if sides == 2:
-            found = _add(into, changed[:count], group, name, before, turn == 0, sums, seen, met, found)
-        hits = _move_changed(met[:found], sums, seen, (group, members, place), parts, tail, hit)
+            found = _add(into, changed[:count], group, name, before, turn == 0, sums, seen, touched, found)
+        hits = _move_changed(touched[:found], sums, seen, (group, members, place), parts, tail, hit)
         count = 0
         for i in range(hits):
             g = hit[i]
@@ -87,15 +87,15 @@ def _refine(out, into, sides, group, members, place, parts, names, groups, limit
                 begin[k], size[k] = at, end - at
                 at = end
         for i in range(found):
-            sums[met[i]] = 0
+            sums[touched[i]] = 0
 
 
 @part
-def _move_changed(met, sums, seen, partition, parts, tail, hit):
+def _move_changed(touched, sums, seen, partition, parts, tail, hit):
     """Move the vertices whose sums have changed to the ends of their groups; returns the number of such groups."""
     group, members, place = partition
     begin, size, hits = parts[0], parts[1], 0
-    for v in met:
+    for v in touched:
         seen[v] = False
         if sums[v] == 0:
             continue
@@ -112,7 +112,7 @@ def _move_changed(met, sums, seen, partition, parts, tail, hit):
 
 
 @part
-def _add(arcs, changed, group, name, before, is_first, sums, seen, met, found):
+def _add(arcs, changed, group, name, before, is_first, sums, seen, touched, found):
     """Add the changes of neighbours' names to the sums of vertices; returns the number of vertices met."""
     key, indptr, indices, kinds = arcs
     for i in range(changed.size):
@@ -129,7 +129,7 @@ def _add(arcs, changed, group, name, before, is_first, sums, seen, met, found):
             sums[v] += step * key
             if not seen[v]:
                 seen[v] = True
-                met[found] = v
+                touched[found] = v
                 found += 1
     return found
 
@@ -144,19 +144,19 @@ def _run_end(members, sums, at, high):
 
 
 @part
-def _sort(some, place, sums, first):
+def _sort(vertices, place, sums, first):
     """Sort members by their sums."""
-    if some.size > _FEW:
-        keys = np.empty(some.size, np.uint64)
-        for i in range(some.size):
-            keys[i] = sums[some[i]]
-        some[:] = some[np.argsort(keys)]
+    if vertices.size > _FEW:
+        keys = np.empty(vertices.size, np.uint64)
+        for i in range(vertices.size):
+            keys[i] = sums[vertices[i]]
+        vertices[:] = vertices[np.argsort(keys)]
     else:
-        for i in range(1, some.size):
-            v, j = some[i], i
-            while j and sums[some[j - 1]] > sums[v]:
-                some[j] = some[j - 1]
+        for i in range(1, vertices.size):
+            v, j = vertices[i], i
+            while j and sums[vertices[j - 1]] > sums[v]:
+                vertices[j] = vertices[j - 1]
                 j -= 1
-            some[j] = v
-    for i in range(some.size):
-        place[some[i]] = first + i
+            vertices[j] = v
+    for i in range(vertices.size):
+        place[vertices[i]] = first + i

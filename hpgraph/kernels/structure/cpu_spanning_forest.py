@@ -79,18 +79,18 @@ def _find_lightest(indptr, indices, data, root, active, lightest):
     for chunk in prange((count + CHUNK - 1) // CHUNK):
         for i in range(chunk * CHUNK, chunk * CHUNK if is_stopped() else min(count, (chunk + 1) * CHUNK)):
             v = vertex(active, i)
-            mine, known = peek(root, v), peek(arc, v)
-            if known == NONE or (known >= 0 and peek(root, vertex(target, v)) != mine):
+            own_root, known = peek(root, v), peek(arc, v)
+            if known == NONE or (known >= 0 and peek(root, vertex(target, v)) != own_root):
                 continue
             found = NONE
             for at in range(peek(indptr, v), peek(indptr, v + 1)):
                 # Rows ascend, so that of equal weights the first is the least in the order of arcs.
                 if data.size == 0:
-                    if peek(root, vertex(indices, at)) != mine:
+                    if peek(root, vertex(indices, at)) != own_root:
                         found = at
                         break
                 elif (found < 0 or _lighter(peek(data, at), peek(data, found))) and (
-                    peek(root, vertex(indices, at)) != mine
+                    peek(root, vertex(indices, at)) != own_root
                 ):
                     found = at
             arc[v] = found

@@ -60,12 +60,12 @@ def _state(rows, steps):
 def _mark(rows, steps, state, i, on):
     """Set or take back the marks of a step, of the kinds that later ones look up."""
     u, bit = state.chosen[i], np.uint64(1) << np.uint64(i)
-    looked, sent = False, False
+    has_in_arcs, sent = False, False
     for k in range(steps.begin[i + 1], steps.begin[steps.begin.size - 1]):
         if steps.other[k] == i:
             sent |= steps.outward[k]
-            looked |= not steps.outward[k]
-    if looked:
+            has_in_arcs |= not steps.outward[k]
+    if has_in_arcs:
         for at in range(rows.indptr[u], rows.indptr[u + 1]):
             v = vertex(rows.indices, at)
             put(state.to_it, v, peek(state.to_it, v) | bit if on else peek(state.to_it, v) & ~bit)
@@ -189,9 +189,9 @@ def _count(rows, steps, threads):
     total = 0
     for _ in prange(threads):
         state = _state(rows, steps)
-        nothing = np.empty((0, p), np.int64)
-        mine = 0
+        no_table = np.empty((0, p), np.int64)
+        own_total = 0
         for chunk in tasks(following, n, _CHUNK):
-            mine += _search(rows, steps, state, -2, chunk, min(chunk + _CHUNK, n), nothing, False)[0]
-        total += mine
+            own_total += _search(rows, steps, state, -2, chunk, min(chunk + _CHUNK, n), no_table, False)[0]
+        total += own_total
     return total

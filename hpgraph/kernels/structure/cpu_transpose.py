@@ -49,9 +49,9 @@ def _transpose(cuts, indptr, indices, data, counts, offsets, out, values):
 
 @njit(nogil=True)
 def _count(cuts, share, indptr, indices, counts):
-    mine = counts[share]
+    own_counts = counts[share]
     for p in range(np.uintp(indptr[cuts[share]]), np.uintp(indptr[cuts[share + 1]])):
-        mine[np.uintp(indices[p])] += 1
+        own_counts[np.uintp(indices[p])] += 1
 
 
 @njit(nogil=True)

@@ -91,11 +91,11 @@ def _pairs_by_degree(indptr, indices, sample):
     for arc in sample:
         v = _row_of(indptr, n, arc)
         begin, degree = peek(indptr, v), peek(indptr, v + 1) - peek(indptr, v)
-        looked, before = min(degree, NEIGHBOURS), 0
-        for k in range(looked):
-            u = vertex(indices, begin + k * degree // looked)
+        sampled, before = min(degree, NEIGHBOURS), 0
+        for k in range(sampled):
+            u = vertex(indices, begin + k * degree // sampled)
             other = peek(indptr, u + 1) - peek(indptr, u)
             before += other > degree or (other == degree and u < v)
-        pairs = before * (before - 1) / max(looked * (looked - 1), 1)
+        pairs = before * (before - 1) / max(sampled * (sampled - 1), 1)
         found += nnz / sample.size / degree * pairs * (degree * (degree - 1.0) / 2)
     return found

@@ -77,13 +77,13 @@ def _common_marked(marks, lower, row, end, v, tally):
                 found += np.uint64(_marked(marks, lower[row + np.uint64(k)]))
         else:
             # Collect hits in a bit mask: the tallies of the others, which are scattered, are not touched.
-            here = np.uint64(0)
+            hits = np.uint64(0)
             for k in range(VECTOR):
-                here |= np.uint64(_marked(marks, lower[row + np.uint64(k)])) << np.uint64(k)
-            found += np.uint64(popcount(here))
-            while here:
-                tally[lower[row + np.uint64(lowest_bit(here))]] += 1
-                here &= here - np.uint64(1)
+                hits |= np.uint64(_marked(marks, lower[row + np.uint64(k)])) << np.uint64(k)
+            found += np.uint64(popcount(hits))
+            while hits:
+                tally[lower[row + np.uint64(lowest_bit(hits))]] += 1
+                hits &= hits - np.uint64(1)
         row += np.uint64(VECTOR)
     end = min(row + np.uint64(VECTOR), end)
     while row < end:
@@ -121,7 +121,7 @@ def _mark_chunks(thread, rows, order, rank, lower_rows, tallies, all_marks, room
     (indptr, indices), (row_start, lower) = rows, lower_rows
     n, marks, above = row_start.size - 1, all_marks[thread], room[thread]
     tally = None if tallies is None else tallies[thread]
-    mine = 0
+    own_total = 0
     for chunk in tasks(following, n, CHUNK):
         for v in range(chunk, min(chunk + CHUNK, n)):
             if order is not None:
@@ -135,7 +135,7 @@ def _mark_chunks(thread, rows, order, rank, lower_rows, tallies, all_marks, room
             if not few:
                 for j in range(begin, stop):
                     _mark(marks, lower[j])
-            here = 0
+            at_v = 0
             if rank is None:
                 last = row_start[v + 1] - 1
                 for j in range(stop, last + 1):
@@ -143,20 +143,20 @@ def _mark_chunks(thread, rows, order, rank, lower_rows, tallies, all_marks, room
                     if u == v:
                         continue
                     prefetch(lower, row_start[np.uint64(indices[min(j + PREFETCH_ROWS, last)])])
-                    here += _common(few, marks, lower, begin, stop, row_start, u, v, tally)
+                    at_v += _common(few, marks, lower, begin, stop, row_start, u, v, tally)
             else:
                 first, last = indptr[order[v]], indptr[order[v] + 1]
                 for batch in range(first, last, BATCH):
                     for k in range(rank_above(indices, rank, batch, min(batch + BATCH, last), v, above)):
                         prefetch(lower, row_start[np.uint64(above[min(k + PREFETCH_ROWS, BATCH - 1)])])
-                        here += _common(few, marks, lower, begin, stop, row_start, above[k], v, tally)
+                        at_v += _common(few, marks, lower, begin, stop, row_start, above[k], v, tally)
             if tally is not None:
-                tally[v] += here
-            mine += here
+                tally[v] += at_v
+            own_total += at_v
             if not few:
                 for j in range(begin, stop):
                     marks[np.uint64(lower[j]) >> np.uint64(5)] = np.uint32(0)
-    found[thread] = mine
+    found[thread] = own_total
 
 
 @njit(cache=True, nogil=True)
@@ -170,7 +170,7 @@ def _walk_chunks(thread, indptr, indices, tallies, following, found):
     """One thread's loop: take chunks of vertices u, and note the number of triangles found."""
     n = indptr.size - 1
     tally = None if tallies is None else tallies[thread]
-    mine = 0
+    own_total = 0
     for chunk in tasks(following, n, WALK_CHUNK):
         last = peek(indptr, chunk)
         for u in range(chunk, min(chunk + WALK_CHUNK, n)):
@@ -185,11 +185,11 @@ def _walk_chunks(thread, indptr, indices, tallies, following, found):
                     while row < end and vertex(indices, row) < w:
                         row += 1
                     if row < end and vertex(indices, row) == w:
-                        mine += 1
+                        own_total += 1
                         if tally is not None:
                             for corner in (u, v, w):
                                 tally[corner] += 1
-    found[thread] = mine
+    found[thread] = own_total
 
 
 @njit(cache=True, nogil=True)

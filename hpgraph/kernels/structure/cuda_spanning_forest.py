@@ -48,21 +48,21 @@ def spanning_forest(arcs: CSR) -> tuple[Any, Any, Any]:
     # Host work before the first launch delays the device; so the allocations come here.
     left_out, listed = cupy.full(1, -1, ids), cupy.empty(most_listed, ids)
     next_list, other_list = cupy.empty((2, n), ids)
-    find, here, has_long, active = "find_first", n, True, looking(None, n)
+    find, searching, has_long, active = "find_first", n, True, looking(None, n)
     while True:
-        each(find, here, *rows, active, left_out, trees, listed, counts)
+        each(find, searching, *rows, active, left_out, trees, listed, counts)
         # In the first round all rows are read: if none is long then, none will be.
         if has_long:
             launch(f"{find}_listed", 2 * multiprocessors(), *rows, trees, listed, counts)
-        each("settle_ties", here, arcs.indices, arcs.data, active, left_out, trees)
-        each("join_trees", here, arcs.indices, arcs.data, active, left_out, trees, next_list, counts)
-        long_rows, joined, here = counts.tolist()
+        each("settle_ties", searching, arcs.indices, arcs.data, active, left_out, trees)
+        each("join_trees", searching, arcs.indices, arcs.data, active, left_out, trees, next_list, counts)
+        long_rows, joined, searching = counts.tolist()
         if joined:
             each("flatten_trees", n, size, trees, counts, left_out)
-        if not joined or not here:
+        if not joined or not searching:
             break
         has_long = has_long and (find == "find_next" or long_rows > 0)
-        find, active, next_list, other_list = "find_next", looking(next_list, here), other_list, next_list
+        find, active, next_list, other_list = "find_next", looking(next_list, searching), other_list, next_list
     tail = cupy.empty(-(-n // THREADS), ids)
     each("count_kept", n, size, trees, tail)
     tail = cupy.cumsum(tail, dtype=ids)

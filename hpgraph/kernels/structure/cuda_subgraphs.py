@@ -81,8 +81,8 @@ class _Search:
         inner = cupy.searchsorted(starts, cupy.arange(self.part, total, self.part)) if total > self.part else starts[:0]
         cuts = np.unique(np.concatenate(([0], cupy.asnumpy(inner), [width])))
         for low, high in pairwise(cuts):
-            some = slice(int(low), int(high))
-            yield step, table[:, some], width, begin[some], starts[some.start : some.stop + 1] - starts[some.start]
+            chunk = slice(int(low), int(high))
+            yield step, table[:, chunk], width, begin[chunk], starts[chunk.start : chunk.stop + 1] - starts[chunk.start]
 
     def tested(self, part: tuple[Any, ...], mask: bool) -> tuple[int, Any, Any]:
         """Number of candidates, a bit for each that fits, and the number of these in each tile."""

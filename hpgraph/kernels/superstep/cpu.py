@@ -110,16 +110,16 @@ class Supersteps:
         """Combine messages from the frontier at each vertex that may receive (bottom-up)."""
         code, inbox = self.code, self._inbox
         # A product computes messages four at a time, those of arcs that send none too, and would change these arcs.
-        some = code.has_edges or code.is_shaped or code.edge_cond is not None
+        is_general = code.has_edges or code.is_shaped or code.edge_cond is not None
         if self._joins or isinstance(part, Window | HubCache):
-            self._pull_window(part, frontier, some)
+            self._pull_window(part, frontier, is_general)
             return
-        if frontier.all_active and (some or code.cond is not None):
+        if frontier.all_active and (is_general or code.cond is not None):
             # All vertices are updated, including those to which no message passes.
             inbox.message.fill(inbox.identity)
         self._gather_replies(part, frontier)
         rows = part.gathering
-        if some:
+        if is_general:
             self._pull_some(self._arcs(rows), frontier, (0, rows.shape[0]), self._functions.reply)
             return
         active = None if frontier.all_active else frontier.bits
@@ -128,7 +128,7 @@ class Supersteps:
             received=Bitmask(self.n, inbox.received), **self._closed(),
         )  # fmt: skip
 
-    def _pull_window(self, part: Any, frontier: Frontier, some: bool) -> None:
+    def _pull_window(self, part: Any, frontier: Frontier, is_general: bool) -> None:
         """Join the messages of active neighbours in the rows of a part that may receive."""
         if isinstance(part, HubCache):
             waiting = self.waiting()
@@ -142,7 +142,7 @@ class Supersteps:
         if not isinstance(part, Window):
             rows = part.gathering
             part = Window(rows.indptr, rows.indices, rows.data, (0, self.n), 0)
-        if some:
+        if is_general:
             self._pull_some(self._stretch(part), frontier, part.rows, True)
             return
         # With a byte for each vertex entries need no branch.

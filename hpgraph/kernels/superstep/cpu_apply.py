@@ -74,7 +74,7 @@ def join_all(reduce, message, sent):
 
 
 # Functions that update a vertex and its sums, and their data: current and next properties, and the world.
-Updates = namedtuple("Updates", "renew tally nothing state following world step")
+Updates = namedtuple("Updates", "renew tally zeros state following world step")
 
 
 @njit(error_model="numpy", forceinline=True)
@@ -89,7 +89,7 @@ def update(updates, v, vertex, message, sums):
 
 @njit(error_model="numpy")
 def _update_block(updates, ids, message, begin, end, sums):
-    total = updates.nothing
+    total = updates.zeros
     for v in range(begin, end):
         total = update(updates, v, ids[v], message[v], total)
     for k in range(len(total)):
@@ -97,9 +97,9 @@ def _update_block(updates, ids, message, begin, end, sums):
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True, error_model="numpy")
-def update_each(renew, tally, nothing, properties, nowhere, ids, message, world, step, sums):
+def update_each(renew, tally, zeros, properties, nowhere, ids, message, world, step, sums):
     """Update all vertices; a row of `sums` receives the number of changed vertices of a block, and their sums."""
     for block in prange(sums.shape[0]):
-        updates = Updates(renew, tally, nothing, properties, nowhere, world, step)
+        updates = Updates(renew, tally, zeros, properties, nowhere, world, step)
         end = min((block + 1) * BLOCK, message.size)
         _update_block(updates, ids, message, block * BLOCK, end, sums[block])

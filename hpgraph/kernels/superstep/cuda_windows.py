@@ -71,9 +71,9 @@ def _gather(steps: Steps, tiles: Tiles, frontier: Frontier) -> None:
     data, (begin, end) = tiles.data, tiles.run
     program = _program(steps, data)
     weight = "hpgraph::NoWeights" if data is None else program.weight_type
-    gaps, some = pages.encoding == "gaps", not frontier.all_active
+    gaps, is_masked = pages.encoding == "gaps", not frontier.all_active
     aimed = code.edge_cond is not None or "target" not in ignored(code)
-    flags = ", ".join(str(flag).lower() for flag in (gaps, some, aimed))
+    flags = ", ".join(str(flag).lower() for flag in (gaps, is_masked, aimed))
     which = f"Program, {c_type(pages.id_dtype)}, {weight}, {flags}"
     names = f"hpgraph::gather_tiles<{which}>", "hpgraph::join_tiles<Program>"
     module = load_program(program, "window.cuh", *names)
@@ -82,20 +82,20 @@ def _gather(steps: Steps, tiles: Tiles, frontier: Frontier) -> None:
     fields[1][:count].fill(-1)
     fields[4].fill(0)
     carry = CARRY.of(Message=code.message)(*fields)
-    active = frontier.bits.words if some else None
+    active = frontier.bits.words if is_masked else None
     # If all vertices are updated, received bits are not needed.
     received = None if steps.all_active else steps.arrived.words
     identity = np.asarray(code.reduce.identity_for(code.message), code.message)[()]
-    how = struct(_held(steps, program), active, received, steps.messages, identity)
+    parameters = struct(_held(steps, program), active, received, steps.messages, identity)
     mask = np.uint32((1 << word_bits(pages.shape[1])) - 1)
     tables = struct(*tiles.tables, data, pages.shape[1], mask)
     places = np.zeros(MAX_PAGES, np.uint64)
     places[: end - begin] = tiles.places
     module.function(names[0])(
         (count,), (THREADS,),
-        (how, tables, places.tobytes(), np.int64(begin), np.int64(end - begin), carry, tiles.damaged),
+        (parameters, tables, places.tobytes(), np.int64(begin), np.int64(end - begin), carry, tiles.damaged),
     )  # fmt: skip
-    joined = how, tiles.tables[0], np.int64(tiles.row_before), np.int64(count), carry
+    joined = parameters, tiles.tables[0], np.int64(tiles.row_before), np.int64(count), carry
     module.function(names[1])((count // (THREADS // 32) + 1,), (THREADS,), joined)
 
 

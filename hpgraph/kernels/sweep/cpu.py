@@ -78,7 +78,7 @@ def _rows(does, updates, rows, begin, end, longest, messages, sums):
 
     Messages of a group of rows first, then their updates: a loop without branches, which LLVM vectorizes.
     """
-    total = updates.nothing
+    total = updates.zeros
     while begin < end:
         stop = min(begin + GROUP, end)
         count = _group(does, updates.state, rows, begin, stop, longest, messages)
@@ -107,10 +107,10 @@ def _tasks(worker, does, updates, rows, plan, counter, partial, messages, sums):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
-def _sweep(does, nothing, state, following, world, step, arcs, shares, room, sums):
+def _sweep(does, zeros, state, following, world, step, arcs, shares, room, sums):
     indptr, indices, data = arcs
     rows, plan = Rows(indptr, indices, data, convert(does.identity, 1)), Schedule(*shares)
-    updates, total = Updates(does.renew, does.tally, nothing, state, following, world, step), nothing
+    updates, total = Updates(does.renew, does.tally, zeros, state, following, world, step), zeros
     counter, partial, messages = room
     counter[0] = 0
     in_parallel(messages.shape[0], _tasks, (does, updates, rows, plan, counter, partial, messages, sums))
@@ -125,10 +125,10 @@ def _sweep(does, nothing, state, following, world, step, arcs, shares, room, sum
 
 # The same for one thread: it compiles in a third of the time, and needs no threading layer.
 @njit(cache=True, nogil=True, error_model="numpy", counts_references=False)
-def _sweep_alone(does, nothing, state, following, world, step, arcs, longest, messages, sums):
+def _sweep_alone(does, zeros, state, following, world, step, arcs, longest, messages, sums):
     indptr, indices, data = arcs
     rows = Rows(indptr, indices, data, convert(does.identity, 1))
-    updates = Updates(does.renew, does.tally, nothing, state, following, world, step)
+    updates = Updates(does.renew, does.tally, zeros, state, following, world, step)
     _rows(does, updates, rows, 0, rows.indptr.size - 1, longest, messages, sums[0])
 
 
@@ -147,10 +147,10 @@ def sweeps(
     csr: CSR = rows.csr
     if csr.nnz == 0:
         return "there are no arcs"
-    does, sent, nothing = _functions(code), sent_properties(code), (0.0,) * (1 + code.aggregates)
+    does, sent, zeros = _functions(code), sent_properties(code), (0.0,) * (1 + code.aggregates)
     arcs, plan = arrays(csr), None if csr.nnz + csr.shape[0] <= SERIAL else schedule(csr)
     longest = None if csr.nnz + csr.shape[0] <= FEW else csr.nnz
-    sums = np.empty((1 if plan is None else len(plan.bounds), len(nothing)))
+    sums = np.empty((1 if plan is None else len(plan.bounds), len(zeros)))
     following = tuple(np.empty_like(values) if twice else None for values, twice in zip(state, sent, strict=True))
     # A double buffer: arrays read and written in odd supersteps, and in even ones.
     swapped = [(b, a) if twice else (a, b) for a, b, twice in zip(state, following, sent, strict=True)]
@@ -169,9 +169,9 @@ def sweeps(
             step = len(times) + 1
             now, following = buffers[len(times) & 1]
             if shares is None:
-                _sweep_alone(does, nothing, now, following, world, step, arcs, longest, messages[0], sums)
+                _sweep_alone(does, zeros, now, following, world, step, arcs, longest, messages[0], sums)
             else:
-                _sweep(does, nothing, now, following, world, step, arcs, shares, room, sums)
+                _sweep(does, zeros, now, following, world, step, arcs, shares, room, sums)
             changed, *totals = sums.sum(axis=0)
             world = (*world[:first], *totals)
             ended = work_clock.now()

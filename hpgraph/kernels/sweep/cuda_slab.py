@@ -48,9 +48,9 @@ def sweep_slab(
     )  # fmt: skip
     end: np.ndarray = standing.get()
     if int(end[:1].view(np.int64)[0]) % 2:
-        for mine, theirs in zip(state, other, strict=True):
-            if theirs is not mine:
-                mine[...] = theirs
+        for values, newest in zip(state, other, strict=True):
+            if newest is not values:
+                values[...] = newest
     return end
 
 

@@ -137,26 +137,26 @@ def _depart(events, e, wanted, state, row, of):
     u = events.source[e]
     if wanted == DURATION and of[u] >= 0:
         state[u, of[u]] = -events.first[e]
-    here = state[u]
+    of_source = state[u]
     step = np.int32(wanted == HOPS)
     for b in range(row.size):
-        row[b] = here[b] + step
+        row[b] = of_source[b] + step
 
 
 @part
 def _arrive(events, e, wanted, found, state, row):
     """Whether a path is better than those before."""
-    here = state[events.target[e]]
+    of_target = state[events.target[e]]
     # Branch-free, so that it is vectorized over sources: most paths improve nothing.
     better = np.int32(0)
     for b in range(row.size):
-        better |= np.int32(row[b] < here[b])
+        better |= np.int32(row[b] < of_target[b])
     if better == 0:
         return False
     v, arrival = events.target[e], events.arrival[e]
     for b in range(found.shape[0]):
-        if row[b] < here[b]:
-            here[b] = row[b]
+        if row[b] < of_target[b]:
+            of_target[b] = row[b]
             if wanted == ARRIVAL:
                 found[b, v] = min(found[b, v], arrival)
             elif wanted == HOPS:

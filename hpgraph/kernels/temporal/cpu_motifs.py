@@ -23,22 +23,22 @@ def motifs(arcs: tuple[Any, Any, Any], incident: tuple[Any, Any], n: int, span: 
     ``incident``: offsets by vertex, and the arcs at it, ascending.
     """
     with team() as workers:
-        found, met = np.zeros((workers, 6, 6), np.int64), np.zeros((workers, n, 4), np.int64)
-        _motifs(arcs, incident, span, found, met)
+        found, scanned = np.zeros((workers, 6, 6), np.int64), np.zeros((workers, n, 4), np.int64)
+        _motifs(arcs, incident, span, found, scanned)
     return found.sum(axis=0)
 
 
 @part
-def _count_chunks(worker, arcs, incident, span, found, met, counter):
+def _count_chunks(worker, arcs, incident, span, found, scanned, counter):
     m = arcs[0].size
     for begin in tasks(counter, m, CHUNK):
         for first in range(begin, min(begin + CHUNK, m)):
-            _from(arcs, incident, span, first, found[worker], met[worker])
+            _from(arcs, incident, span, first, found[worker], scanned[worker])
 
 
 @njit(cache=True, nogil=True)
-def _motifs(arcs, incident, span, found, met):
-    in_parallel(found.shape[0], _count_chunks, (arcs, incident, span, found, met, np.zeros(1, np.int64)))
+def _motifs(arcs, incident, span, found, scanned):
+    in_parallel(found.shape[0], _count_chunks, (arcs, incident, span, found, scanned, np.zeros(1, np.int64)))
 
 
 @part
@@ -72,8 +72,8 @@ def _kind(arcs, e, one, two):
 
 
 @part
-def _from(arcs, incident, span, first, found, met):
-    """Count the motifs that begin with an arc. `met[x]`: scanned arcs of the kinds 2 to 5 with the vertex 3 being x."""
+def _from(arcs, incident, span, first, found, scanned):
+    """Count the motifs that begin with an arc. `scanned[x]`: scanned arcs of kinds 2 to 5 where vertex 3 is x."""
     one, two, time, at = arcs[0][first], arcs[1][first], arcs[2], incident[1]
     begin1, end1 = _range(arcs, incident, span, first, one)
     begin2, end2 = _range(arcs, incident, span, first, two)
@@ -87,36 +87,36 @@ def _from(arcs, incident, span, first, found, met):
         for adding in range(2):
             k, e = i, 0
             while k >= begin1 and time[at[k]] == now:
-                _meet(arcs, at[k], one, two, adding == 1, totals, found, met)
+                _meet(arcs, at[k], one, two, adding == 1, totals, found, scanned)
                 k -= 1
             e = j
             while e >= begin2 and time[at[e]] == now:
                 # An arc between both ends is at both.
                 if not (arcs[0][at[e]] == one or arcs[1][at[e]] == one):
-                    _meet(arcs, at[e], one, two, adding == 1, totals, found, met)
+                    _meet(arcs, at[e], one, two, adding == 1, totals, found, scanned)
                 e -= 1
             if adding == 1:
                 i, j = k, e
     for k in range(begin1, end1):
         _, x = _kind(arcs, at[k], one, two)
         if x >= 0:
-            met[x] = 0
+            scanned[x] = 0
     for k in range(begin2, end2):
         _, x = _kind(arcs, at[k], one, two)
         if x >= 0:
-            met[x] = 0
+            scanned[x] = 0
 
 
 @part
-def _meet(arcs, e, one, two, adding, totals, found, met):
+def _meet(arcs, e, one, two, adding, totals, found, scanned):
     kind, x = _kind(arcs, e, one, two)
     if adding:
         totals[kind] += 1
         if x >= 0:
-            met[x, kind - 2] += 1
+            scanned[x, kind - 2] += 1
         return
     found[kind, 0] += totals[0]
     found[kind, 1] += totals[1]
     for third in range(2, 6):
         # If the second arc has a vertex 3, the third may have no other one.
-        found[kind, third] += totals[third] if x < 0 else met[x, third - 2]
+        found[kind, third] += totals[third] if x < 0 else scanned[x, third - 2]

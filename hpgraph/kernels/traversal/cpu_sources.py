@@ -250,9 +250,9 @@ def _summed(found: list[_Totals]) -> np.ndarray:
     tables = [table for totals in found for table in totals.tables]
     rows = np.zeros((max((done + len(table) for done, table in tables), default=0), 5), np.int64)
     for done, table in tables:
-        here = rows[done : done + len(table)]
-        here[:, 0] = np.where(table[:, 4] >= here[:, 4], table[:, 0], here[:, 0])
-        here[:, 1:] += table[:, 1:]
+        overlap = rows[done : done + len(table)]
+        overlap[:, 0] = np.where(table[:, 4] >= overlap[:, 4], table[:, 0], overlap[:, 0])
+        overlap[:, 1:] += table[:, 1:]
     return rows
 
 
@@ -267,11 +267,11 @@ def survey_sources(search: Search) -> Totals:
     """Breadth-first search from many sources that keeps totals."""
     found: list[_Totals] = []
     for group in _groups(search):
-        some = _run(group)
-        if some.parted:
+        survey = _run(group)
+        if survey.parted:
             found.append(_count(search, SIDE * len(found)))
             break
-        found.append(some)
+        found.append(survey)
     sums = np.concatenate([np.zeros((0, 4), np.int64), *(totals.sums for totals in found)]).T.copy()
     inverse = np.concatenate([np.zeros(0), *(totals.inverse for totals in found)])
     of_sources = SourceTotals(sums[separate.VISITED], sums[separate.LEVELS], inverse, sums[separate.FARTHEST])

@@ -163,15 +163,21 @@ def _on_host(turn: Takeover, search: Search, settled: np.ndarray, done: int) -> 
     bits[: len(settled)] = settled
     sends = turn.copy("out", out)
     gathers = sends if in_ is out else turn.copy("in", in_)
-    here = search._replace(out=sends, in_=gathers)
-    return on_host(search.state, lambda copies: cpu.go_on(here._replace(state=copies), bits.view(np.uint64), done))
+    host_search = search._replace(out=sends, in_=gathers)
+    return on_host(
+        search.state, lambda copies: cpu.go_on(host_search._replace(state=copies), bits.view(np.uint64), done)
+    )
 
 
 def traverse_divided(search: Search, parts: Parts, apart: bool = False) -> DividedRecord:
     """`traverse` on several GPUs: one kernel on each; the properties lie on the first part's device."""
     code, beginnings = search.code, search.beginnings
-    some = parts.all[0].rows.out
-    program, ids, pattern = cuda_program(code, persistent.weight_dtype(some)), some.indices.dtype, some.data is None
+    first_rows = parts.all[0].rows.out
+    program, ids, pattern = (
+        cuda_program(code, persistent.weight_dtype(first_rows)),
+        first_rows.indices.dtype,
+        first_rows.data is None,
+    )
     own, exchange = SPACE.of(Index=ids), EXCHANGE.of(Index=ids, Message=code.message)
     chosen = persistent.techniques_type()
     policy = policy_struct(

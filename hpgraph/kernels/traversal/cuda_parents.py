@@ -25,7 +25,7 @@ def _words(sources: int, bits: int) -> int:
 def _together(rows: CSR, k: int, level: Any, symmetric: bool) -> tuple[int, int]:
     """Bits of a code, and how many of k searches share a launch; ``level``: dtype of levels."""
     bits, n = 2 if symmetric else 8 * level.itemsize, rows.shape[0]
-    return bits, sources_within(min(k, SEARCHES, 8 * BYTES // bits), lambda some: 4 * n * _words(some, bits), "cuda")
+    return bits, sources_within(min(k, SEARCHES, 8 * BYTES // bits), lambda count: 4 * n * _words(count, bits), "cuda")
 
 
 def _kernels(rows: CSR, level: Any, bits: int, sources: int) -> Any:
@@ -43,11 +43,11 @@ def parents_of_levels(rows: CSR, level: Any, sources: Any, symmetric: bool) -> A
     parents, (bits, most) = cupy.empty((k, n), ids), _together(rows, k, level.dtype, symmetric)
     starts, binned = cupy.asarray(sources, ids), bins(rows)
     for first in range(0, k, most):
-        some = level[first : first + most]
-        width = _words(len(some), bits)
-        words, count, blocks = cupy.empty(n * width, np.uint32), np.int32(len(some)), 16 * multiprocessors()
-        kernels = _kernels(rows, level.dtype, bits, len(some))
-        kernels.launch("gather_levels", min(blocks, -(-n // GATHERED)), some, np.int64(n), count, words)
+        batch = level[first : first + most]
+        width = _words(len(batch), bits)
+        words, count, blocks = cupy.empty(n * width, np.uint32), np.int32(len(batch)), 16 * multiprocessors()
+        kernels = _kernels(rows, level.dtype, bits, len(batch))
+        kernels.launch("gather_levels", min(blocks, -(-n // GATHERED)), batch, np.int64(n), count, words)
         arcs, found = (rows.indptr, rows.indices, np.int64(n), words), parents[first:]
         kernels.launch("find_parents", min(blocks, -(-n // TILE)), *arcs, starts[first:], count, found)
         pieces = np.int64(binned.pieces), binned.piece_slot, binned.piece_order

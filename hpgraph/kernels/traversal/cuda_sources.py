@@ -214,8 +214,8 @@ def _fill(values: Any, fill: Any) -> None:
 def traverse_sources(search: Search) -> JointOutcome:
     """Run a program whose first message wins, from many starts; see `hpgraph.kernels.traversal`."""
     launches = [
-        _traverse(search._replace(state=tuple(values[:, part] for values in search.state), sources=some))
-        for part, some in _launches(search.sources)
+        _traverse(search._replace(state=tuple(values[:, part] for values in search.state), sources=batch))
+        for part, batch in _launches(search.sources)
     ]
     # No search has more supersteps than vertices; only a lower limit requires the count, which waits.
     unfinished = search.limit < search.out.shape[0] and any(work.record.counts()[1] > 0 for work in launches)
@@ -232,8 +232,8 @@ def _launches(starts: Starts) -> list[tuple[slice, Starts]]:
     found = []
     for first, (begin, end) in zip(firsts, itertools.pairwise(ends), strict=True):
         last = min(first + most, starts.k)
-        some = Starts(starts.vertices[begin:end], starts.source[begin:end] - np.int32(first), last - first)
-        found.append((slice(first, last), some))
+        batch = Starts(starts.vertices[begin:end], starts.source[begin:end] - np.int32(first), last - first)
+        found.append((slice(first, last), batch))
     return found
 
 
@@ -349,10 +349,10 @@ def _survey(search: Search) -> tuple[Totals, Callable[[], bool]]:
     sums = cupy.zeros((4, starts.k), np.int64)
     reached, total, farthest, inverse = sums[0], sums[1], sums[2], sums[3].view(np.float64)
     launches = []
-    for part, some in _launches(starts):
+    for part, batch in _launches(starts):
         device = cupy.cuda.runtime.getDevice()
-        launch = _survey_kernel(out.indices.dtype, words_of(some.k), chosen(search.limit), device, threads_for(out))
-        work = Work(search._replace(sources=some), False, 2 * 8 * MAX_SOURCES)
+        launch = _survey_kernel(out.indices.dtype, words_of(batch.k), chosen(search.limit), device, threads_for(out))
+        work = Work(search._replace(sources=batch), False, 2 * 8 * MAX_SOURCES)
         launches.append(work)
         launch(
             (

@@ -38,9 +38,9 @@ def traverse_sources_together(search: Search, parts: Parts) -> JointOutcome:
     code, state, beginnings, world, starts = (
         search.code, search.state, search.beginnings, search.world, search.sources,
     )  # fmt: skip
-    some = parts.all[0].rows.out
-    n, ids = parts.n, some.indices.dtype
-    program = cuda_program(code, weight_dtype(some))
+    first_rows = parts.all[0].rows.out
+    n, ids = parts.n, first_rows.indices.dtype
+    program = cuda_program(code, weight_dtype(first_rows))
     words = one_gpu.words_of(starts.k)
     # Words are written in pairs.
     row = -(-n * words // 2) * 16
@@ -57,14 +57,14 @@ def traverse_sources_together(search: Search, parts: Parts) -> JointOutcome:
         if number:
             # The driver call is slow: space that fitted once is assumed to fit again.
             parts.once(("room for sources", number, starts.k, scratch), lambda: check_memory(scratch, what, "cuda"))
-        here = Starts(part.sources(starts.vertices), part.sources(starts.source), starts.k)
-        own_search = search._replace(out=rows.out, in_=rows.in_, sources=here)
+        own_starts = Starts(part.sources(starts.vertices), part.sources(starts.source), starts.k)
+        own_search = search._replace(out=rows.out, in_=rows.in_, sources=own_starts)
         work = one_gpu.Work(own_search, True, fronts=(fronts[0][number], fronts[1][number]))
         samples = one_gpu.samples_of(flat, beginnings)
         # Only the first GPU writes results; the others get scratch arrays.
-        mine = tuple(values if number == 0 else cupy.empty(values.shape, values.dtype) for values in flat)
+        copies = tuple(values if number == 0 else cupy.empty(values.shape, values.dtype) for values in flat)
         works.append(work)
-        kept.append((here, samples, mine))
+        kept.append((own_starts, samples, copies))
         launch = kernel(
             program, "multi_source_team.cuh", "traverse_sources_together", f"{words}, {one_gpu.chosen()}", ids,
             rows.out.data is None, rows.device, one_gpu.threads_for(rows.out),
@@ -73,7 +73,7 @@ def traverse_sources_together(search: Search, parts: Parts) -> JointOutcome:
         pushed = _arcs_worth_sharing(work.push_seconds, 8 * words / LINK, n, len(parts))
         share = ROW_SHARE(number, len(parts), -(-(tiles - number) // len(parts)) * _GRAIN, pushed)
         return Launch(launch, (
-            program.struct(mine, world, beginnings), program.struct(samples, world, beginnings), *work.arguments,
+            program.struct(copies, world, beginnings), program.struct(samples, world, beginnings), *work.arguments,
             share, FRONTS(*fronts[0], *fronts[1]),
         ))  # fmt: skip
 

@@ -169,7 +169,7 @@ def _pull(does, state, world, in_, out, space, begin, end):
     indptr, indices, settled, progress = in_.indptr, in_.indices, space.settled, space.progress
     step, count, swapped = progress[STEP], progress[ACTIVE], progress[SWAPPED] != 0
     active, reached = (space.reached, space.active) if swapped else (space.active, space.reached)
-    found, arcs, looked = 0, 0, 0
+    found, arcs, examined = 0, 0, 0
     n = indptr.size - 1
     # The last arc from which several neighbours are tested together; none if most vertices are active, since then the
     # first neighbour usually is.
@@ -189,15 +189,15 @@ def _pull(does, state, world, in_, out, space, begin, end):
             while j < last:
                 # Branch-free for all AT_ONCE, even those past the row's end: the first active one is unpredictable.
                 if j <= several:
-                    some = np.uint64(0)
+                    active_bits = np.uint64(0)
                     for k in range(AT_ONCE):
-                        some |= bit(active, vertex(indices, j + k)) << np.uint64(k)
+                        active_bits |= bit(active, vertex(indices, j + k)) << np.uint64(k)
                     if last - j < AT_ONCE:
-                        some &= (np.uint64(1) << np.uint64(last - j)) - np.uint64(1)
-                    if not some:
+                        active_bits &= (np.uint64(1) << np.uint64(last - j)) - np.uint64(1)
+                    if not active_bits:
                         j += AT_ONCE
                         continue
-                    j += lowest_bit(some)
+                    j += lowest_bit(active_bits)
                 elif not test(active, vertex(indices, j)):
                     j += 1
                     continue
@@ -210,10 +210,10 @@ def _pull(does, state, world, in_, out, space, begin, end):
                         found += 1
                         arcs += peek(out.indptr, v + 1) - peek(out.indptr, v)
                     break
-            looked += min(j, last) - first
+            examined += min(j, last) - first
         reached[word] = bits
         settled[word] |= hits
-    return found, arcs, looked
+    return found, arcs, examined
 
 
 @part
@@ -327,7 +327,7 @@ def work(worker, does, state, world, out, in_, space, claims, policy):
                 # In the next superstep begin with the part of the queue that this worker appended.
                 part = fetch_add(board, _ADDED, 1)
         else:
-            found, arcs, looked = 0, 0, 0
+            found, arcs, examined = 0, 0, 0
             while True:
                 begin, end = take(board, worker, alone)
                 if begin == end:
@@ -335,10 +335,10 @@ def work(worker, does, state, world, out, in_, space, claims, policy):
                 f, a, s = _pull(does, state, world, in_, out, space, begin, end)
                 found += f
                 arcs += a
-                looked += s
+                examined += s
             report(board, FOUND, found, alone)
             report(board, LEAVING, arcs, alone)
-            report(board, SEEN, looked, alone)
+            report(board, SEEN, examined, alone)
         end_together(board, leading)
         if leading:
             _end(board, progress)

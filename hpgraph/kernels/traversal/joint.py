@@ -174,10 +174,10 @@ def _work(worker, program, out, in_, search, shared, space, counts, policy):
                 begin, end = take(board, worker, alone)
                 if begin == end:
                     break
-                filled, some = push(program, out, search, order, begin, end, policy, board, scratch, filled)
-                totals = joined(totals, some)
-            some = settle_claims(program, out, search, order, policy, board, scratch, filled)
-            _report(board, joined(totals, some), alone)
+                filled, sums = push(program, out, search, order, begin, end, policy, board, scratch, filled)
+                totals = joined(totals, sums)
+            sums = settle_claims(program, out, search, order, policy, board, scratch, filled)
+            _report(board, joined(totals, sums), alone)
         elif direction == LIST:
             while True:
                 begin, end = take(board, worker, alone)
@@ -186,18 +186,18 @@ def _work(worker, program, out, in_, search, shared, space, counts, policy):
                 filled = list_front(out.indptr, search, order, begin, end, policy, board, scratch.claimed, filled)
             flush(scratch.claimed, filled, search.queues[order.turn], board)
         else:
-            totals, looked, waiting, live = (0, 0, 0, 0), 0, 0, NONE
+            totals, examined, waiting, live = (0, 0, 0, 0), 0, 0, NONE
             while True:
                 begin, end = take(board, worker, alone)
                 if begin == end:
                     break
-                some, arcs, open_, received = pull(program, in_, out.indptr, search, order, begin, end, policy, scratch)
-                totals = joined(totals, some)
-                looked += arcs
+                sums, arcs, open_, received = pull(program, in_, out.indptr, search, order, begin, end, policy, scratch)
+                totals = joined(totals, sums)
+                examined += arcs
                 waiting += open_
                 live |= received
             _report(board, totals, alone)
-            report(board, SEEN, looked, alone)
+            report(board, SEEN, examined, alone)
             report(board, WAITING, waiting, alone)
             atomic_or(board, LIVING, np.int64(live))
         end_together(board, leading)

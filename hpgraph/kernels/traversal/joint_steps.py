@@ -146,9 +146,9 @@ def pull(program, arcs, out_indptr, search, order, begin, end, policy, scratch):
     n = arcs.indptr.size - 1
     front, following = search.fronts[order.turn], search.fronts[1 - order.turn]
     received = scratch.square[0]
-    found, pairs, leaving, carried, looked, waiting, live = 0, 0, 0, 0, 0, 0, NONE
+    found, pairs, leaving, carried, examined, waiting, live = 0, 0, 0, 0, 0, 0, NONE
     for base in range(begin, end, SIDE):
-        stop, some = min(base + SIDE, end), 0
+        stop, listed = min(base + SIDE, end), 0
         for v in range(base, stop):
             wanted = order.live & ~peek(search.seen, v)
             bits = NONE
@@ -157,16 +157,16 @@ def pull(program, arcs, out_indptr, search, order, begin, end, policy, scratch):
                 prefetch(arcs.indices, soon)
                 prefetch(arcs.indices, soon + ARCS_A_LINE)
                 bits, arcs_read = _gather_row(arcs, front, v, wanted, policy.early)
-                looked += arcs_read
-                some += popcount(bits)
+                examined += arcs_read
+                listed += popcount(bits)
                 search.seen[v] |= bits
                 waiting += bits != wanted
             received[v - base] = bits
-        if some >= SIDE:
+        if listed >= SIDE:
             for i in range(stop - base, SIDE):
                 received[i] = NONE
             settle_square(program, order.step, base, scratch.square, scratch.counts)
-        elif some:
+        elif listed:
             # Fewer pairs than sources: update by pair, rather than by source.
             for v in range(base, stop):
                 received[v - base] = settle(program, order.step, v, received[v - base], scratch.counts)
@@ -180,7 +180,7 @@ def pull(program, arcs, out_indptr, search, order, begin, end, policy, scratch):
                 pairs += sources
                 leaving += degree
                 carried += sources * degree
-    return (found, pairs, leaving, carried), looked, waiting, live
+    return (found, pairs, leaving, carried), examined, waiting, live
 
 
 @part(counts_references=False)

@@ -52,10 +52,10 @@ def run_in_parallel(library: int) -> int:
     builder = ir.IRBuilder(function.append_basic_block())
     given = builder.bitcast(builder.alloca(_WORD, 3), _POINTER)
     is_alone = builder.icmp_signed("!=", builder.load_atomic(_at(alone), "monotonic", 8), ir.Constant(_WORD, 0))
-    with builder.if_else(is_alone) as (here, there):
-        with here:
+    with builder.if_else(is_alone) as (then, otherwise):
+        with then:
             builder.call(builder.bitcast(function.args[0], body.as_pointer()), function.args[1:5])
-        with there:
+        with otherwise:
             handed = function.args[0], stop.get_pointer(builder), function.args[4]
             for value, place in zip(handed, _places(builder, given), strict=True):
                 builder.store(builder.ptrtoint(value, _WORD), place)

@@ -98,8 +98,8 @@ def prefetch_place(context: Any, builder: Any, array_type: Any, array: Any, posi
     )
     data = _data(context, builder, array_type, array)
     # Into all levels of cache, of the data cache.
-    how = (ir.Constant(flag, number) for number in (write, 3, 1))
-    builder.call(fetch, [builder.bitcast(builder.gep(data, [position]), byte), *how])
+    flags = (ir.Constant(flag, number) for number in (write, 3, 1))
+    builder.call(fetch, [builder.bitcast(builder.gep(data, [position]), byte), *flags])
 
 
 @instruction(lambda array, position: types.none(array, types.int64), lambda array, position: None)
@@ -148,5 +148,5 @@ def copy_items(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 @instruction(lambda: types.none(), lambda: None)
 def rolled(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """Keep LLVM from unrolling the enclosing loop: few iterations gain nothing, and copies of the body cost time."""
-    nothing = builder.asm(ir.FunctionType(ir.VoidType(), []), "", "", [], True)
-    nothing.attributes.add("convergent")
+    barrier = builder.asm(ir.FunctionType(ir.VoidType(), []), "", "", [], True)
+    barrier.attributes.add("convergent")

@@ -23,11 +23,11 @@ ROWS = 4096
 
 
 @part
-def log(trace, step, direction, active, looked, cycles):
+def log(trace, step, direction, active, examined, cycles):
     """Write the row of a superstep, counted from 1."""
     trace[step - 1, 0] = direction
     trace[step - 1, 1] = active
-    trace[step - 1, 2] = looked
+    trace[step - 1, 2] = examined
     trace[step - 1, 3] = cycles
 
 

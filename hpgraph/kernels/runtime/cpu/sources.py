@@ -32,13 +32,13 @@ _NAME = re.compile(r"\w+")
 
 def import_closure(module: str) -> tuple[str, ...]:
     """A module of this library and those of this library that it imports, directly or not; sorted."""
-    met, waiting = {module}, [module]
+    seen, waiting = {module}, [module]
     while waiting:
         for name in imports(waiting.pop()):
-            if name not in met:
-                met.add(name)
+            if name not in seen:
+                seen.add(name)
                 waiting.append(name)
-    return tuple(sorted(met))
+    return tuple(sorted(seen))
 
 
 @functools.cache

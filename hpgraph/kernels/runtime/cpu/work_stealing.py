@@ -46,11 +46,11 @@ _MAX_SPINS = 2000
 def cpu_pause(context: Any, builder: Any, sig: Any, args: Any) -> None:
     """The processor's spin-wait hint."""
     machine = platform.machine().lower()
-    nothing, number = ir.VoidType(), ir.IntType(32)
+    void, number = ir.VoidType(), ir.IntType(32)
     if machine in ("x86_64", "amd64"):
-        builder.call(builder.module.declare_intrinsic("llvm.x86.sse2.pause", fnty=ir.FunctionType(nothing, [])), [])
+        builder.call(builder.module.declare_intrinsic("llvm.x86.sse2.pause", fnty=ir.FunctionType(void, [])), [])
     elif machine in ("aarch64", "arm64"):
-        hint = builder.module.declare_intrinsic("llvm.aarch64.hint", fnty=ir.FunctionType(nothing, [number]))
+        hint = builder.module.declare_intrinsic("llvm.aarch64.hint", fnty=ir.FunctionType(void, [number]))
         builder.call(hint, [ir.Constant(number, 1)])
 
 

@@ -155,10 +155,10 @@ class Part:
 
     def give(self, state: tuple[Any, ...], own: tuple[Elements, ...]) -> None:
         """Copy the values of its vertices to the first part's device, after its kernel."""
-        for values, mine in zip(state, own, strict=True):
+        for values, target in zip(state, own, strict=True):
             begin, end = self.rows.first * values.itemsize, self.rows.last * values.itemsize
-            if mine.ptr != values.data.ptr:
-                self.copy(mine.ptr + begin, values.data.ptr + begin, end - begin)
+            if target.ptr != values.data.ptr:
+                self.copy(target.ptr + begin, values.data.ptr + begin, end - begin)
 
     def sources(self, sources: Any) -> Any:
         """Sources where its kernel can read them: a single one travels with the launch."""
