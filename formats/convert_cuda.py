@@ -57,10 +57,7 @@ def occurrences(ids: Array, n: int, weights: Array | None = None) -> Array:
 
 
 def _parts(indptr: Array, entries: int, bits: int, scratch: float) -> Iterator[tuple[int, int, int, int]]:
-    """Ranges of rows (low, high) and of their entries (first, last), to be sorted one after the other.
-
-    Each has at most `scratch` of the entries, or one row; and its keys, rows above `bits` bits, fit 63 bits.
-    """
+    """Ranges of rows (low, high) and of entries (first, last): at most `scratch` entries, or one row, at a time."""
     cupy = require_cupy()
     rows = len(indptr) - 1
     part = max(int(entries * scratch), _MIN_PART)
@@ -168,10 +165,7 @@ def _merge(data: Array | None, positions: Array | None, heads: Array, duplicates
 
 @on_its_device
 def by_digits(keys: Array, indptr: Array, data: Array | None, below: int) -> Rows:
-    """Rows and values of fewer than 2³² entries, stably sorted by their keys, all `below`.
-
-    Also returns the start of each key.
-    """
+    """Rows and values of fewer than 2³² entries, stably sorted by keys `below` a bound, and the start of each key."""
     cupy = require_cupy()
     if data is not None and data.itemsize > 8:
         # A tile of these does not fit shared memory: distribute their positions.

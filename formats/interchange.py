@@ -45,10 +45,7 @@ def hand_out(array: Any, copy: bool) -> Any:
 
 
 def rows_of_scipy(matrix: Any, pattern: bool, copy: bool) -> tuple[Any, tuple[Any, Any, Any], bool]:
-    """A sparse matrix of SciPy or CuPy as the arrays of a CSR, which need not be canonical.
-
-    Returns the shape; offsets, columns and values; and, with `copy`, whether these are still to be copied.
-    """
+    """Shape, offsets, columns and values of SciPy's or CuPy's matrix; with `copy`, whether to copy them still."""
     if not pattern:
         as_value_dtype(matrix.dtype, "the matrix")
     if matrix.format != "csr":

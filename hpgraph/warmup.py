@@ -38,11 +38,7 @@ def warm_up(device: str, jobs: int | None = None) -> Iterator[tuple[str, float]]
 def compile_ahead(
     calls: Calls, names: Sequence[str], device: str, jobs: int | None = None
 ) -> Iterator[tuple[str, float]]:
-    """Make calls in several processes at once, to fill the cache; a bar shows progress.
-
-    ``names``: those of the calls, in their order. Yields ``str, float``: the name of a call that has returned, and its
-    seconds.
-    """
+    """Make named calls in several processes at once; yields the name of each that returned, and its seconds."""
     settings = {"HPGRAPH_CACHE_DIR": os.fspath(hpg.config.cache_dir), "HPGRAPH_VERBOSE": "0", "HPGRAPH_PROGRESS": "0"}
     # A fork would take along threads and a GPU context that do not survive it.
     processes = multiprocessing.get_context("spawn")

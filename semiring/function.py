@@ -173,10 +173,7 @@ class Function:
 
     @cached_property
     def dispatcher(self) -> Any:
-        """The function, and every plain Python function that it references, compiled by Numba's ``njit``.
-
-        Division by zero follows NumPy (0 for integers, inf or nan for floats): a kernel's threads cannot raise.
-        """
+        """The function and those it references, by Numba's ``njit``, with NumPy's division by zero."""
         from numba import njit
 
         from hpgraph.semiring.stoppable import StoppableCompiler

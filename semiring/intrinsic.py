@@ -26,10 +26,7 @@ def intrinsic(in_python: Callable[..., Any]) -> Callable[[Callable[..., Any]], A
 
 
 def instruction(signature: Callable[..., Any], in_python: Callable[..., Any]) -> Callable[[Callable[..., Any]], Any]:
-    """`intrinsic` for a function ``generate(context, builder, sig, args)``; if it returns None, the value is None.
-
-    ``signature``: from the types of the arguments, whose names are those of its parameters.
-    """
+    """`intrinsic` by ``generate(context, builder, sig, args)``, None for no value; ``signature`` names arguments."""
 
     def decorate(generate: Callable[..., Any]) -> Any:
         def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:

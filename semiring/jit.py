@@ -121,11 +121,7 @@ class _Described(ctypes.Structure):
 
 
 def _keep_off_disk(context: Any, builder: Any) -> None:
-    """Keep Numba from caching the enclosing kernel: no other process could find it.
-
-    Numba does not cache code that contains an address of this process, and logs it. This address is read by an empty
-    instruction, so that it is not optimized away.
-    """
+    """Keep Numba from caching the enclosing kernel on disk, by an address of this process in an empty instruction."""
     address = context.add_dynamic_addr(builder, id(_FUNCTIONS), info="hpgraph.Function")
     signature = ir.FunctionType(ir.VoidType(), [address.type])
     builder.asm(signature, "", "r", [address], True)

@@ -37,10 +37,7 @@ def reads(function: Callable[..., Any]) -> Mapping[str, frozenset[str] | None]:
 
 
 def given_attribute(function: FunctionType, parameter: str) -> FunctionType:
-    """Transform a function that reads one attribute of a parameter to one whose parameter is the attribute.
-
-    Loads of the attribute become no-ops, so that the rest of the bytecode is unchanged.
-    """
+    """A function that reads one attribute of a parameter, as one whose parameter is the attribute."""
     code, instructions = bytearray(function.__code__.co_code), list(dis.get_instructions(function.__code__))
     ends = [one.offset for one in instructions[2:]] + [len(code)]
     for (instruction, following), end in zip(itertools.pairwise(instructions), ends, strict=True):

@@ -58,10 +58,7 @@ def subassign_region(
 
 
 def set_selected(A: Any, where: Selection, x: Any) -> None:
-    """``A[...] = x``, for a parsed key.
-
-    ``x`` is broadcast, and cast to the type of the matrix, as in NumPy.
-    """
+    """``A[...] = x``, for a parsed key; ``x`` is broadcast, and cast to the type of the matrix, as in NumPy."""
     if where.pointwise:
         _set_places(A, where, x)
         return

@@ -158,10 +158,7 @@ def ewise_union(
 
 
 def join_nonzero(A: Any, B: Any, op: Operator, *, union: bool) -> Any:
-    """The result of SciPy's operators: absent entries are 0, and zeros of the result are dropped.
-
-    ``A, B``: of the same shape.
-    """
+    """SciPy's operators on matrices of one shape: absent entries are 0, and zeros of the result are dropped."""
     A, B = as_pair(A, B)
     both = entry_function(get_binary(op), values_dtype(A), values_dtype(B))
     side = both if union else None

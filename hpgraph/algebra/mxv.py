@@ -243,11 +243,7 @@ class _Plan(NamedTuple):
 
 
 def multiply(A: MatrixStorage, x: Any, semiring: Semiring = _PLUS_TIMES, out: Any = None) -> Any:
-    """``A ⊕.⊗ x``.
-
-    ``A`` (Matrix, shape (m, n)); ``x`` (array, shape (n,)): on the matrix's device; ``out`` (array, shape (m,),
-    optional): destination, of the product's type; possibly in another GPU's memory. Returns array, shape (m,).
-    """
+    """``A ⊕.⊗ x``, an array of shape (m,), into ``out`` if given, which may lie in another GPU's memory."""
     x, plan = _planned(A, x, semiring)
     if len(x) != A.shape[1]:
         raise ValueError(f"x must have length {A.shape[1]} for a matrix of shape {A.shape}, not {len(x)}")
@@ -263,10 +259,7 @@ def product_dtype(A: MatrixStorage, x: Any, semiring: Semiring) -> np.dtype[Any]
 
 
 def multiply_dense(A: MatrixStorage, X: Any) -> Any:
-    """``A @ X``.
-
-    ``A`` (Matrix, shape (m, n)); ``X`` (array, shape (n, k)): on the matrix's device. Returns array, shape (m, k).
-    """
+    """``A @ X``, of shape (m, k), for an array ``X`` of shape (n, k) on the matrix's device."""
     X, plan = _planned(A, X, _PLUS_TIMES)
     rows, columns = A.shape
     if len(X) != columns:

@@ -329,10 +329,7 @@ def extreme(rows: CSR, name: str, *, explicit: bool, skip_nan: bool) -> Any:
 
 
 def places_by_row(rows: CSR, name: str, *, explicit: bool) -> Any:
-    """The column of each row's smallest or largest entry, the first among ties, or the first NaN.
-
-    int64; 0 if only stored entries count and there are none.
-    """
+    """The int64 column of each row's extreme entry, the first among ties, or the first NaN; 0 if there is none."""
     xp = array_module(rows.device)
     degrees = rows.degrees
     column = aggregate(rows, f"arg{name}").values

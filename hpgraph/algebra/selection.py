@@ -60,10 +60,7 @@ def is_whole(axis: Axis, length: int) -> bool:
 
 
 def as_axis(index: Any, length: int, axis: str, device: str) -> Axis:
-    """An index along one axis; None selects all of it.
-
-    Negative indices count from the end; an array of bool must be as long as the axis.
-    """
+    """An index along one axis, negative ones from the end; None selects all of it."""
     if index is None:
         return range(length)
     if isinstance(index, slice):

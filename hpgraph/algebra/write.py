@@ -141,11 +141,7 @@ def write_allowed(
 def structure_after(
     held: Bitmask | None, given: Bitmask, allowed: Bitmask | None, joined: bool, replace: bool
 ) -> Bitmask | None:
-    """The structure of a vector after a write; None means all entries.
-
-    ``held``: its structure before; ``given``: that of the result; ``allowed``: the mask; ``joined``: whether there is
-    an accumulator, which keeps entries that the result lacks.
-    """
+    """The structure of a vector after a write, None for all entries, by those before, of result and mask."""
     if joined:
         after = None if held is None else held | given
         if not replace or allowed is None:

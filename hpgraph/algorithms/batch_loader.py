@@ -91,10 +91,7 @@ class BatchLoader:
         return self._by_two_streams(_ahead(map(self._prepared, samples), self.prefetch, self.graph.device))
 
     def _prepared(self, sample: NeighborSample) -> tuple[Any, ...]:
-        """A sample, what a fetch needs, of the current stream, and when all is there.
-
-        The memory is of this stream: what was released there may still be read by what runs on it.
-        """
+        """A sample, what a fetch needs, in memory of the current stream, and the event after which all is there."""
         prepared = self._features.prepare(sample.vertex)
         return sample, prepared, array_module(self.graph.device).cuda.get_current_stream().record()
 

@@ -192,11 +192,7 @@ def _sender(likes: Any, powers: list[tuple[Any, bool]] | None, product: str) -> 
 
 
 def _powers(graph: Graph, weighted: bool, dtype: np.dtype[Any]) -> tuple[CSR, list[tuple[Any, bool]] | None, Any]:
-    """The arcs that messages come along, by target; the powers of the potential on them; and those on loops.
-
-    With the powers of all arcs stands whether senders choose its rows, or its columns. None where all are 1 and it is
-    symmetric.
-    """
+    """The arcs of messages, by target; powers of the potential on them, by rows or columns; powers on loops."""
     xp, n = array_module(graph.device), graph.n_vertices
     vertices = xp.arange(n)
     loops = _weights_at(graph.out_csr, vertices, vertices, weighted, dtype)

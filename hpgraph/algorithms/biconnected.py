@@ -232,10 +232,7 @@ class Blocks(NamedTuple):
 
 
 def searched(arcs: CSR) -> "tuple[RootedForest, Any, Reach]":
-    """A spanning forest, a mask of the tree arcs, and the reach of each vertex.
-
-    ``arcs``: symmetric, rows ascending, no arc twice; loops are ignored.
-    """
+    """A spanning forest of symmetric arcs in ascending rows, a mask of its arcs, and the reach of each vertex."""
     check_memory(150 * arcs.shape[0] + 30 * arcs.nnz, "a rooted spanning forest", arcs.device)
     plain = arcs.with_data(None, copy=False)
     forest, source, target = rooted_forest(plain), plain.expand_rows(), plain.indices

@@ -71,11 +71,7 @@ class Communities(ArrayResult, array="label", groups=True):
 
 
 def found(graph: Graph, level: Level, hierarchy: list[Any], resolution: float, quality_by: Any = None) -> Communities:
-    """The result of a search; `quality_by` computes the quality from labels and their count if it is not modularity.
-
-    ``hierarchy`` (list of integer arrays of length n): partitions from the finest to the coarsest, communities numbered
-    by their smallest vertices; an empty list means singletons.
-    """
+    """The result of a search, from its partitions, the finest first; none means singletons."""
     xp = array_module(graph.device)
     label = hierarchy[-1] if hierarchy else xp.arange(graph.n_vertices, dtype=graph.id_dtype)
     count = int(label.max()) + 1 if len(label) else 0
@@ -90,11 +86,7 @@ def by_smallest(device: str, label: Any) -> Any:
 
 
 def quality_of(level: Level, label: Any, count: int, resolution: float, between: int | None = None) -> float:
-    """Weight within communities minus the expected weight, as a share of the total; NaN if all weights are 0.
-
-    ``label`` has numbers below `count`; ``between``: total weight of the arcs between communities, if it is known. With
-    strengths for the null model it is the modularity.
-    """
+    """Weight within communities minus the expected weight, as a share of the total; NaN if all weights are 0."""
     within, shares = quality_terms(level, label, count, between)
     return float(within - resolution * shares)
 
@@ -134,12 +126,7 @@ def level_limit(max_level: Any) -> float:
 
 
 def as_labels(graph: Graph, communities: Any, name: str = "communities") -> tuple[int, Any]:
-    """Convert communities of any accepted form to labels by index.
-
-    ``communities`` (Communities, integer array of length n, dict, or list of collections of vertices): a label for each
-    vertex, by index or by vertex; or the vertices of each community. Returns int64 array of length n: from 0, on the
-    graph's device.
-    """
+    """The number of communities in any accepted form, and each vertex's, int64 from 0, on the graph's device."""
     n, communities = graph.n_vertices, getattr(communities, "label", communities)
     if isinstance(communities, Mapping):
         at = to_device(graph.indices_of(list(communities), name), "cpu")

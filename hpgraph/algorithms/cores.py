@@ -172,11 +172,7 @@ def _part(graph: Graph, k: Any, core: Any, belongs: Callable[[Any, Any], Any]) -
 
 
 def both_ways(graph: Graph) -> CSR:
-    """Every edge from both of its ends: the arcs of an undirected graph.
-
-    Of a directed one, without weights and loops, row v holds the out-neighbours and the in-neighbours of v; a neighbour
-    in both directions is there twice.
-    """
+    """Every edge from both ends; of a directed graph the arcs both ways, without weights and loops."""
     out = graph.out_csr
     if not graph.directed:
         return out
@@ -293,10 +289,7 @@ def core_numbers(graph: Any) -> Any:
 
 
 def _band(graph: Any, present: Any, left: Any, core: Any, most: int) -> tuple[Any, Any, int | None]:
-    """Vertices of the least core numbers, of at most so many arcs, and the degrees that the others are left with.
-
-    Last, the number that all of them have, if it is one: any number of vertices may have it.
-    """
+    """Vertices of the least core numbers, of at most so many arcs; the other degrees then; their number, if one."""
     xp = array_module(left)
     degrees = left[present]
     min_degree, arcs = to_device(xp.stack([degrees.min(), degrees.sum()]), "cpu").tolist()

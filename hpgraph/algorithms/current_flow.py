@@ -144,11 +144,7 @@ def closeness_of(conductance: Any) -> Any:
 
 
 def currents(conductance: Any, source: Any, target: Any, of_edges: Any) -> Any:
-    """The size of the current through each of some edges, added up over all pairs of vertices of a connected network.
-
-    Between two vertices the current is the difference of the edge's potential at them. Of sorted potentials, each is
-    taken from those below it and from it those above are.
-    """
+    """The current through each of some edges, over all pairs of vertices, from the sorted potentials at its ends."""
     n = conductance.shape[0]
     check_memory(8 * n * n, "the potentials of all pairs of vertices", "cpu")
     potentials, total, (conductance, shift) = np.zeros((n, n)), np.empty(len(source)), _shifted(conductance)

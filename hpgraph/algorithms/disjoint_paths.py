@@ -140,10 +140,7 @@ def least_separation(arcs: CSR, pairs: Iterable[tuple[int, int]], least: int) ->
 
 
 def separated(arcs: CSR, directed: bool) -> Iterator[tuple[int, int]]:
-    """Pairs of vertices without an arc, of which one is divided by a smallest set of vertices that divides any.
-
-    The set either lacks a vertex, and divides it from another, or has it, and divides two of its neighbours.
-    """
+    """Pairs of vertices without an arc, of which one is divided by a smallest set of vertices that divides any."""
     n = arcs.shape[0]
     into = kernels("cpu").transpose(arcs) if directed else arcs
     v = int((arcs.degrees + into.degrees).argmin())

@@ -28,10 +28,7 @@ def block_size(graph: Graph) -> int:
 def distances_from(
     graph: Graph, vertices: np.ndarray, *, incoming: bool = False, weighted: bool = False, limit: float | None = None
 ) -> Any:
-    """Distances from some vertices to every vertex, an array of shape (b, n) on the graph's device.
-
-    Of the smallest integer type that holds them, -1 where there is no path; or floats, inf where there is none.
-    """
+    """Distances of shape (b, n): of the smallest integer type, -1 where there is no path, or floats with inf."""
     if weighted:
         backwards = graph.reverse() if incoming else graph
         return sssp(backwards, sources=id(vertices), cutoff=limit).distance

@@ -45,10 +45,7 @@ class SingleDistances(Distances):
 
 
 class Hops(VertexProgram):
-    """A tree of shortest paths, by a breadth-first search along the arcs on which the distances are tight.
-
-    A search never closes a cycle, not even along arcs of weight zero.
-    """
+    """A tree of shortest paths, by a breadth-first search along tight arcs, which closes no cycle of weight zero."""
 
     reduce = "any"
     parent = Property()
@@ -234,10 +231,7 @@ def trees_of(graph: Graph, starts: np.ndarray, distance: Any, deterministic: boo
 
 
 def roots_of(parent: Any) -> Any:
-    """The root of each vertex's tree, by pointer jumping; `parent` is -1, and so is the result, outside all trees.
-
-    The parent of a root is the root itself. Takes about log n rounds, each of which synchronizes the stream.
-    """
+    """The root of each vertex's tree, -1 outside all, by pointer jumping; a root is its own parent."""
     xp = array_module(parent)
     root = xp.where(parent < 0, xp.arange(len(parent), dtype=parent.dtype), parent)
     while not everywhere((higher := root[root]) == root):

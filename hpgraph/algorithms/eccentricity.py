@@ -212,11 +212,7 @@ def _narrowed(G: Any, weight: Any, largest: bool, open_: Any) -> tuple[Eccentric
 
 
 def _may_lie_farther(bounds: EccentricityBounds) -> Any:
-    """Vertices whose eccentricity may be the diameter, if that is more than the largest lower bound.
-
-    Of two vertices farther apart than that, one lies farther than half of it from any vertex: without directions the
-    others near one vertex need no search ("winnowing" of F-Diam).
-    """
+    """Vertices that may lie farther apart than the largest lower bound ("winnowing" of F-Diam)."""
     largest = bounds.lower.max()
     high = bounds.upper * bounds.slack > largest
     if bounds.graph.directed:

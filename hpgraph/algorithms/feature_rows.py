@@ -16,10 +16,7 @@ Prepared = tuple[dict[Any, Any], list[tuple[tuple[Any, ...], Any]]]
 
 
 class FeatureRows:
-    """A matrix in host memory with a row for each vertex, or a dict of such, and on a GPU copies of some rows.
-
-    The GPU gathers rows of page-locked memory itself. Others are gathered here, into page-locked buffers.
-    """
+    """A matrix in host memory, a row a vertex, or a dict of such; a GPU gathers its page-locked rows itself."""
 
     def __init__(self, features: Any, n: int, device: str, hot: Any) -> None:
         self._device, self._named = device, isinstance(features, Mapping)
@@ -42,10 +39,7 @@ class FeatureRows:
             self._slot[hot] = cupy.arange(len(hot), dtype=np.int32)
 
     def prepare(self, vertex: Any) -> Prepared:
-        """Memory for the rows of vertices, and where `fetch` reads them; waits for the GPU if rows are gathered here.
-
-        On a GPU this is the memory of the current stream.
-        """
+        """Memory of the current stream for the rows of vertices, and where `fetch` reads them; may wait for the GPU."""
         xp = array_module(self._device)
         out = {name: xp.empty((len(vertex), *rows.shape[1:]), rows.dtype) for name, rows in self._rows.items()}
         if self._device == "cpu":

@@ -160,10 +160,7 @@ def _chebyshev(step: Step, matrix: Any, gain: Any, stay: Any, held: Any, weights
 
 
 def _tail_bound(variance: float, tol: float) -> int:
-    """How far from its mean a Poisson or Skellam distribution may lie with a probability of tol / 2 or more, at most.
-
-    Bernstein's inequality, which holds for both.
-    """
+    """Bernstein's bound of a Poisson's or Skellam's distance from its mean with a probability of at least tol / 2."""
     log = math.log(4 / tol)
     return _terms(2 * log / 3 + math.sqrt(2 * variance * log) + 1)
 
@@ -192,10 +189,7 @@ def _poisson(mean: float, tol: float) -> list[float]:
 
 
 def _skellam(time: float, tol: float) -> list[float]:
-    """The weights of exp(time (x − 1)) by Chebyshev polynomials of x: exp(−time) I_k(time), twice except the first.
-
-    Those are the probabilities of a Skellam distribution of variance `time`, at k and −k.
-    """
+    """The weights of exp(time (x − 1)) by Chebyshev polynomials of x: exp(−time) I_k(time), twice except the first."""
     from scipy.special import ive
 
     weights = ive(np.arange(_tail_bound(time, tol)), time)

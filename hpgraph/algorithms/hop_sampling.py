@@ -86,10 +86,7 @@ class Drawable:
 
 
 class Draws(NamedTuple):
-    """How to draw: ``window`` is a length of time before each seed's, ``last`` takes the latest arcs.
-
-    ``ends``: how many seeds in a row share a tree and a time, as those of a link.
-    """
+    """How to draw: a ``window`` of time, the ``last`` arcs, and ``ends``, how many seeds in a row share a tree."""
 
     replace: bool = False
     disjoint: bool = False
@@ -137,11 +134,7 @@ def sample_hops(
     relations: Mapping[Any, Drawable], counts: Mapping[Any, int], seeds: Mapping[Any, Any], time: Mapping[Any, Any],
     fanouts: Mapping[Any, Sequence[int]], draws: Draws, seed: int, device: str,
 ) -> HopSample:  # fmt: skip
-    """Draw neighbours over all relations, one hop after the other.
-
-    ``counts``: vertices of each kind; ``seeds``: indices by kind, and ``time`` the time of each tree's, or
-    {}; ``fanouts``: of each relation as many numbers as there are hops.
-    """
+    """Draw neighbours hop by hop: counts and seeds by kind, a time a tree or {}, of each relation its fanouts."""
     xp = array_module(device)
     limit = xp.concatenate([time[kind] for kind in seeds]) if time else None
     sampled, first = {}, 0

@@ -144,10 +144,7 @@ def _integers(indices: Any) -> Any:
 
 
 def _memberships(far: Any, others: Any) -> Any:
-    """UMAP's membership strengths: ``exp(-(d - ρ) / σ)``, where σ makes the sum of a row the logarithm of its length.
-
-    ρ is the distance of the nearest neighbour that is not at the same place. Widths are found by bisection.
-    """
+    """UMAP's strengths ``exp(-(d - ρ) / σ)``; σ, by bisection, makes a row's sum the logarithm of its length."""
     xp = array_module(far)
     held = xp.where(others, far, 0.0)
     count = others.sum(axis=1)

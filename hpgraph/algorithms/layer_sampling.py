@@ -17,10 +17,7 @@ from hpgraph.kernels.sampling import Drawn
 def draw_layers(
     arcs: CSR, weighted: bool, seeds: Any, sizes: list[int], of_layer: bool, seed: int
 ) -> tuple[Drawn, Any]:  # fmt: skip
-    """As `Sampling.sample`, and the factor of each edge: what makes a sum over them the mean over neighbours.
-
-    A layer's rows are all vertices known so far; size -1 takes all of their neighbours.
-    """
+    """As `Sampling.sample`, with the factor of each edge that makes sums means over neighbours; size -1 takes all."""
     xp = array_module(arcs.device)
     numbering = sampling(arcs.device).Numbering()
     numbers = numbering.number(seeds)

@@ -231,11 +231,7 @@ MIN_MOVES_LEVEL = 1 / 100
 
 
 class _Found(NamedTuple):
-    """Result of an iteration.
-
-    ``parts``: for each refined level, the part of each vertex of the graph; ``level, label``: the level of the last of
-    these, and the communities of its vertices, which may be disconnected.
-    """
+    """The part of each vertex for each refined level; the last level, and the communities of its vertices."""
 
     parts: list[Any]
     level: Level

@@ -279,10 +279,7 @@ def _check_source(graph: Graph, capacity: Any, s: int) -> None:
 
 
 def _push(graph: Graph, capacity: Any, s: int, t: int, most: float) -> tuple[int, Any] | None:
-    """The value, and the flow along each arc; where both arcs of an edge carry some, the difference is what flows.
-
-    None if that takes more than `most` supersteps.
-    """
+    """The value and the flow along each arc, net along an edge; None if that takes more than `most` supersteps."""
     n, xp = graph.n_vertices, array_module(graph.device)
     begin, end = to_device(graph.out_csr.indptr[s : s + 2], "cpu").tolist()
     first = capacity[begin:end]

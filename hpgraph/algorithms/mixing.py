@@ -297,10 +297,7 @@ def numeric_assortativity_coefficient(G: Graph | Any, attribute: Any) -> float:
 
 
 def correlation(arcs: CSR, received: Any, x: Any, y: Any) -> float:
-    """Pearson's coefficient of x at sources and y at targets, floats or degrees.
-
-    ``received``: in-degrees, None if undirected and y is x.
-    """
+    """Pearson's coefficient of x at sources, y at targets; ``received``: in-degrees, None if undirected and y is x."""
     if not arcs.nnz:
         return float("nan")
     if arcs.device == "cpu":

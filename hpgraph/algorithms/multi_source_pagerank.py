@@ -99,10 +99,7 @@ def are_personalizations(personalization: Any, graph: Graph) -> bool:
 
 
 def jumps_of(personalization: Any, graph: Graph) -> Jumps:
-    """The teleport distribution of each row.
-
-    ``personalization``: array or sparse array of shape (k, n), or sequence of k lists of vertices.
-    """
+    """The teleport distribution of each row, from an array of shape (k, n) or k lists of vertices."""
     n, name = graph.n_vertices, "personalization"
     if isinstance(personalization, list | tuple):
         k = len(personalization)
@@ -152,11 +149,7 @@ def jumps_of(personalization: Any, graph: Graph) -> Jumps:
 def rank_from_each(
     graph: Graph, jumps: Jumps, leaving: Any, first: Any, rules: Rules, *, weighted: bool, dtype: np.dtype
 ) -> MultiSourcePageRankResult:
-    """PageRank of every vertex from each personalization.
-
-    ``leaving`` (array of length n): out-degrees or out-strengths; -1 at dangling vertices; ``first`` (array of length
-    n, or None): initial ranks of all rows; None for those of the jumps.
-    """
+    """PageRank from each personalization; ``leaving``: out-degrees or strengths, -1 at dangling vertices."""
     xp, device, n, k = array_module(graph.device), graph.device, graph.n_vertices, jumps.k
     step = joint_ranks(device)
     group_size, size = min(step.MAX_RANKED, max(k, 1)), dtype.itemsize

@@ -71,12 +71,7 @@ def _found(graph: Graph, start: int, cycle: np.ndarray) -> NegativeCycleError:
 
 
 def _certain_cycle(graph: Graph, distance: Any) -> np.ndarray:
-    """A negative cycle if one is certain to exist.
-
-    Of several in-neighbours with the same offer, the pointers may always take one on a cycle of length zero. Here a
-    pointer is the in-neighbour that last improved the vertex, so only negative cycles close; one does once an
-    improvement has passed round it.
-    """
+    """A negative cycle if one is certain: pointers to the neighbours that last improved close no other."""
     xp = array_module(graph.device)
     pointer, look = xp.full(graph.n_vertices, -1, np.int64), 1
     for supersteps in range(graph.n_vertices + 1):
@@ -94,10 +89,7 @@ def _certain_cycle(graph: Graph, distance: Any) -> np.ndarray:
 
 
 def _cycle(pointer: Any, improves: Any) -> np.ndarray:
-    """Vertices of a cycle of pointers on which some vertex improves, in the order of the arcs; empty if there is none.
-
-    No vertex is offered more than it has, so a cycle on which none improves is one of length zero, which does no harm.
-    """
+    """Vertices of a cycle of pointers on which some vertex improves, in the order of the arcs; empty if none."""
     xp = array_module(pointer)
     n = pointer.size
     # A sentinel vertex n, its own pointer, replaces -1; `pointer` itself is kept for the walk below.

@@ -35,10 +35,7 @@ class Heaviest(Leaving):
 
 
 def moderate(graph: Graph, dtype: np.dtype) -> Graph:
-    """The graph, or one in the same proportions whose weights have no sums or shares beyond the range of their type.
-
-    There each vertex's weights are multiplied by a power of two of its own.
-    """
+    """The graph, or one whose vertices' weights are scaled by powers of two such that their sums are in range."""
     xp = array_module(graph.device)
     ends = [least_and_largest(csr) for csr in graph.arc_parts if csr.nnz] or [(1.0, 1.0)]
     smallest, largest = float(np.min(ends)), float(np.max(ends))
@@ -73,10 +70,7 @@ def shift_into_range(least: float, largest: float) -> int:
 
 @attached
 def scaled_arcs(arcs: CSR) -> CSR:
-    """The arcs, their weights multiplied by a power of two if the largest size is so near an end of the floats.
-
-    For answers that a common factor of all weights does not change; infinities and NaN stay for the caller to refuse.
-    """
+    """The arcs, their weights multiplied by one power of two if the largest is so near an end of the floats."""
     if arcs.data is None or arcs.data.dtype.kind != "f" or not arcs.nnz:
         return arcs
     shift = shift_into_range(*least_and_largest(arcs))

@@ -58,10 +58,7 @@ def ending(result: Any) -> str:
 
 
 def warn_unless(converged: bool, tol: float, what: str, iterations: int, residual: float) -> None:
-    """Warn of an iteration that did not converge, unless its `tol` is 0.
-
-    To be called by the function that the user calls by way of `naming_arguments`.
-    """
+    """Warn, for the caller of `naming_arguments`, of an iteration that did not converge, unless its `tol` is 0."""
     if not converged and tol > 0:
         warnings.warn(
             f"{what} stopped after {iterations} iterations at a change of {residual:.3g}, above what tol={tol:g} "

@@ -65,10 +65,7 @@ def drawn_by(upto: Any, numbers: Any) -> Any:
 
 
 def random_order(graph: Graph, seed: Any, *, rank: Any = None) -> Any:
-    """The vertices in a pseudo-random order, on the graph's device; with `rank`, by ascending rank first.
-
-    The order is that of hashes (finalizer of A. Appleby's MurmurHash3), then of index. Ranks are integers below 2³².
-    """
+    """Vertices in the order of hashes (A. Appleby's MurmurHash3), by ascending ranks below 2³² first, if given."""
     xp, hashes = array_module(graph.device), vertex_hashes(graph, seed)
     if rank is None:
         # No two hashes are the same, and sorting that need not be stable is faster.

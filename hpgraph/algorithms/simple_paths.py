@@ -251,10 +251,7 @@ class _Prefix:
 
 
 def by_length(arcs: CSR, source: int, sink: int, left: Any) -> Iterator[tuple[float, list[int]]]:
-    """Paths and their lengths, by Yen's algorithm; each candidate has a known spur vertex.
-
-    ``left``: the distance of each vertex to the sink, inf where there is no path.
-    """
+    """Paths and their lengths, by Yen's algorithm, from each vertex's distance to the sink, inf for none."""
     search = SpurSearch(arcs, sink, left)
     weight_of = _weights(arcs)
 

@@ -13,11 +13,7 @@ from hpgraph.core.number import generator
 def sources_of(
     graph: Graph | TemporalGraph, sources: Any, seed: int | None = None, argument: str = "sources"
 ) -> np.ndarray:
-    """Source vertices as int64 indices in NumPy.
-
-    ``sources``: None for every vertex; a number draws that many without replacement, ascending; a list keeps its order
-    and repetitions.
-    """
+    """Sources as int64 indices: None is every vertex, a number draws as many, ascending, a list keeps its order."""
     n = graph.n_vertices
     if sources is None:
         return np.arange(n, dtype=np.int64)

@@ -71,11 +71,7 @@ class FewestArcs(VertexProgram):
 
 
 def joins_alone(changes: Changes) -> bool:
-    """Whether an arc inserted joins two vertices that had none.
-
-    The rank of a part that is new and by itself converges with the damping alone: of R-MAT graphs 10 such arcs take 20
-    iterations from the last ranks, 16 from the beginning; 1000 arcs between other vertices take 6 from the last ranks.
-    """
+    """Whether an arc inserted joins two vertices that had none: their ranks converge with the damping alone."""
     old = changes.old
     degree = old.out_degree if not old.directed else old.out_degree + old.in_degree
     alone = _padded(degree, 0, changes.new) == 0
@@ -111,11 +107,7 @@ def triangles_after(changes: Changes, last: int) -> int | None:
 
 
 def _triangles_of(edges: tuple[Any, Any], graph: Graph, others: Graph) -> int:
-    """Triangles of a graph with at least one of some edges; `others` is the graph without these.
-
-    A triangle with k of the edges is counted k times by common neighbours in the graph, and those with k = 1 once by
-    common neighbours in the others.
-    """
+    """Triangles with at least one of some edges; `others` is the graph without these."""
     if not len(edges[0]):
         return 0
     known = (edges[0] < others.n_vertices) & (edges[1] < others.n_vertices)
@@ -186,11 +178,7 @@ def _distances(
 
 
 def _lost(source: int, changes: Changes, distance: Any, weighted: bool) -> Any:
-    """Flags of the vertices whose distance no path has any more; None if they are many, or far from each other.
-
-    By rounds: a vertex is lost if no arc on which the distance is tight comes from a vertex that is not. It is looked
-    at when it loses such an arc, or the vertex at its other end is lost. Arcs have positive weights if any is heavier.
-    """
+    """Flags of vertices, in rounds, whose distance no tight arc gives any more; None if they are many or far apart."""
     graph, xp, backend = changes.new, array_module(changes.new.device), kernels(changes.new.device)
     n, heavier = graph.n_vertices, changes.heavier
     lost = xp.zeros(n, np.bool_)

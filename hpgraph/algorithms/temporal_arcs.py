@@ -16,10 +16,7 @@ def checked(T: Any) -> None:
 
 
 def arcs_of(T: TemporalGraph, start: Any = None, end: Any = None, *, back: bool = False) -> tuple[Stream, Any]:
-    """The stream of the arcs that depart at `start` or later and arrive by `end`, and the row of each.
-
-    Contacts lead both ways. `back`: time runs backwards, arcs are turned round.
-    """
+    """The arcs from `start` to `end` as a stream, contacts both ways, reversed if `back`, and the row of each."""
     if T.device != "cpu":
         raise ValueError('paths in time are searched for on the CPU, and this graph is on the GPU: use T.to("cpu")')
     arrival = T._time + T._duration

@@ -205,10 +205,7 @@ def activity_statistics(T: TemporalGraph, *, ends: Literal["both", "source", "ta
 
 
 def _of_groups(xp: Any, group: Any, time: Any) -> tuple[Any, tuple[Any, ...]]:
-    """The groups of contacts, ascending; and their numbers, and mean, deviation, burstiness and memory of their gaps.
-
-    Contacts are in the order of time; a stable sort keeps those of a group in it.
-    """
+    """The groups of contacts, ascending, with numbers, and mean, deviation, burstiness and memory of their gaps."""
     order = xp.argsort(group, kind="stable")
     group, time = group[order], time[order]
     begins = run_starts(group)

@@ -106,10 +106,7 @@ class TemporalPaths(ArrayResult, SearchResult, array="value"):
 
 
 class Search(NamedTuple):
-    """A search: its vertices, in a stream whose arcs have these rows of T.
-
-    ``wanted`` as of `hpgraph.kernels.temporal.cpu.search`; ``one``: from a vertex, not a sequence.
-    """
+    """A search from one vertex or a sequence, in a stream whose arcs have these rows; ``wanted`` as of `search`."""
 
     T: TemporalGraph
     events: Stream

@@ -115,11 +115,7 @@ def _largest(arcs: CSR, reached: Any, share: Any, bound: Any, k: int) -> tuple[A
 
 
 def _sum_bounds(arcs: CSR, reached: Any) -> Any:
-    """Lower bounds of the sums of each vertex's distances, from bounds on the number of vertices on its levels.
-
-    No level has more vertices than walks that never step back lead to it: their number is that of the walks to the
-    neighbours, a step shorter, but for those that come from the vertex itself.
-    """
+    """Lower bounds of each vertex's distance sum: no level has more vertices than there are walks without step back."""
     xp, degree = array_module(reached), arcs.degrees.astype(np.float64)
     matrix = matrix_of_csr(arcs)
     before, walks = xp.ones(len(degree)), degree

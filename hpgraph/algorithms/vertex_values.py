@@ -13,10 +13,7 @@ from hpgraph.core.device import array_module, everywhere, is_cuda, native, to_de
 
 
 def vertex_values(graph: Graph, given: Any, argument: str, dtype: np.dtype[Any]) -> Any:
-    """One number for each vertex, in a new array on the graph's device.
-
-    ``given``: a number, an array of length n, or a dict of values by vertex, 0 for the others.
-    """
+    """One number for each vertex in a new array, from a number, an array, or a dict by vertex with 0 for others."""
     xp, n = array_module(graph.device), graph.n_vertices
     if isinstance(given, Mapping):
         for value in given.values():

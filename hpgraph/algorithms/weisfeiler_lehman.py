@@ -282,10 +282,7 @@ def _refined(sides: list[tuple[int, CSR]], hashes: Any) -> Any:
 def refined_labels(
     graph: Graph, first: tuple[Any, list[str]], kinds: tuple[Any, list[str]] | None, iterations: int, size: int
 ) -> Iterator[tuple[Any, Any]]:
-    """The codes of all vertices' labels after each round, and the labels, hashed, ascending.
-
-    ``first``: codes of the labels to begin with, and their texts; ``kinds``: the same of the arcs.
-    """
+    """Codes of all labels after each round and the hashed labels, ascending, from the first, and from those of arcs."""
     xp, (codes, texts) = array_module(graph.device), first
     kind = None if kinds is None else kinds[0]
     sides, by_kind = _sides(graph, _hashed_kinds(kind)), _sides(graph, kind)

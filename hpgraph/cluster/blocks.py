@@ -21,10 +21,7 @@ _OF_OWN = 3 * 4
 
 
 class Block:
-    """Arcs from the sources of a row of the grid to the targets of a column: `graph`, in local numbers, each once.
-
-    ``unlike``: whether duplicate arcs of different weights were merged although `duplicates` was None.
-    """
+    """Arcs of a row and a column of the grid, in local numbers; ``unlike``: different weights were merged unasked."""
 
     def __init__(
         self, grid: Grid, block: int, device: Device, sources: np.ndarray, targets: np.ndarray,

@@ -20,11 +20,7 @@ WORD = 64
 
 
 class Order(NamedTuple):
-    """The order in which vertices are cut into ranges: their own, or one that scatters them.
-
-    Vertex v has position ``v * factor mod n``. A factor near the golden section of n, relatively prime to it, puts
-    consecutive vertices, such as hubs, into different ranges; it needs no memory. 1 keeps the order.
-    """
+    """Vertices' own order, or position ``v * factor mod n``, which scatters hubs and needs no memory."""
 
     n: int
     factor: int = 1

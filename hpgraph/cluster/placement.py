@@ -150,10 +150,7 @@ class Placement(Graph):
         return None
 
     def memory(self, properties: int = 16) -> dict[str, int]:
-        """Predicted memory of each worker, by its address, in bytes, while a program runs.
-
-        ``properties``: bytes of a vertex's properties.
-        """
+        """Predicted bytes of each worker, by address, while a program with `properties` bytes a vertex runs."""
         return self._predicted(self.placed, properties)
 
     def _predicted(self, placed: dict[int, str], properties: int = 16) -> dict[str, int]:

@@ -9,10 +9,7 @@ from hpgraph.engine.program import Property, VertexProgram
 
 
 class OfDegrees(np.lib.mixins.NDArrayOperatorsMixin):
-    """An array by vertex that each block computes from its own vertices' out-degrees when a run starts.
-
-    Arithmetic with numbers is that of an array; with arrays the result is an array, through the client.
-    """
+    """An array by vertex, in arithmetic too, that blocks compute from their own vertices' out-degrees."""
 
     def __init__(self, graph: Any, make: Callable[[np.ndarray], np.ndarray]) -> None:
         self.graph, self.make = graph, make

@@ -45,10 +45,7 @@ def row_blocks(
     graph: Any, *, by_target: bool = False, weighted: bool | None = None, rows: Bitmask | None = None,
     pages: slice = slice(None), holds: Callable[[Any, Any], Any] | None = None,
 ) -> Iterator[RowBlock]:  # fmt: skip
-    """The arcs of a graph in pages, as blocks of rows; iterate within `graph.exclusive()`; weights as read if None.
-
-    ``holds(source, target)``, if given, selects arcs.
-    """
+    """The arcs that `holds(source, target)` selects, in blocks of rows; iterate within `graph.exclusive()`."""
     store = graph.store(by_target, weighted and graph.weighted)
     if store is None:
         raise not_served("in pages", "this gathers along arcs", where="has pages by source alone")

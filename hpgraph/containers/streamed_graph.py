@@ -120,10 +120,7 @@ class StreamedGraph(Graph):
         return self._in if by_target else self._out
 
     def store(self, by_target: bool, weighted: bool | None) -> Store | None:
-        """The store of the arcs by source, or by target; None without such pages. Do not keep it.
-
-        ``weighted``: None is as they are read already.
-        """
+        """The store of the arcs by source, or by target; None without such pages. Do not keep it."""
         pages = self.pages(by_target)
         return None if pages is None else self._stores.of(pages, weighted)
 

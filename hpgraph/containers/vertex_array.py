@@ -170,10 +170,7 @@ def by_vertex(array: Any, graph: Any) -> Any:
 
 
 def named(result: Result, graph: Any, sources: Any = None, find_parents: Callable[[], Any] | None = None) -> Result:
-    """A result, and its arrays by vertex, with its graph's names.
-
-    ``sources``: the sources of k searches; ``find_parents``: computes the parents that a `ParentTree` lacks.
-    """
+    """A result and its arrays by vertex, with its graph's names, k searches' sources, and how to find parents."""
     attributes = result.__dict__
     names = attributes["_names"] = graph._names
     n = attributes["_n"] = graph.n_vertices

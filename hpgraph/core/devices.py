@@ -296,10 +296,7 @@ def on_each(devices: Sequence[Devices], work: Callable[[int], Any]) -> list[Any]
 
 
 def shares(count: int, devices: int) -> list[slice]:
-    """The share of each device in many independent searches: nearly equal parts, in order, none empty.
-
-    With groups of searches, no other division leaves the busiest device with fewer groups, or with smaller ones.
-    """
+    """The share of each device in many independent searches: nearly equal parts, in order, none empty."""
     parts = min(count, devices)
     return [slice(count * part // parts, count * (part + 1) // parts) for part in range(parts)]
 

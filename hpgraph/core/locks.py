@@ -12,11 +12,7 @@ _RLock: Any = _thread.RLock
 
 
 class Lock(_RLock):  # type: ignore[misc]
-    """A lock that a thread may take several times.
-
-    It is taken and released in C: between a method of ours and the ``with`` statement that calls it an interruption of
-    the thread would leave the lock taken for good.
-    """
+    """A reentrant lock taken and released in C, so that no interruption leaves it taken."""
 
     def __init__(self) -> None:
         _locks.add(self)

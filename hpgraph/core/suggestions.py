@@ -136,11 +136,7 @@ def no_attribute(kind: type, name: str) -> AttributeError:
 
 
 def naming_arguments(function: Function) -> Function:
-    """Decorator of a function of a graph that suggests the right argument for an unknown one.
-
-    A graph that does not serve the function raises first: its ``_check_serves(name)``. Arguments annotated as bool are
-    checked by `flag`.
-    """
+    """Decorator that checks whether a graph serves the function, and flags, and suggests known arguments."""
     signature = inspect.signature(function)
     names = frozenset(signature.parameters)
     variadic = any(parameter.kind is parameter.VAR_KEYWORD for parameter in signature.parameters.values())

@@ -110,10 +110,7 @@ def maximum_flow(csgraph: Any, source: int, sink: int, *, method: str = "dinic")
 
 
 def _vertices_between(arcs: CSR, source: int, sink: int) -> Any:
-    """Vertices that `source` reaches, or that reach `sink`, in ascending order; None if either are most vertices.
-
-    An empty array means that there is no path.
-    """
+    """Vertices that `source` reaches, or that reach `sink`, ascending; None if most, empty if there is no path."""
     from hpgraph.kernels.structure.cpu_both_ways import turned
     from hpgraph.kernels.structure.cpu_fifo import fifo_order
 

@@ -143,10 +143,7 @@ def is_csc(graph: Any) -> bool:
 
 
 def is_plain(csgraph: Any, wide: bool = False) -> bool:
-    """Whether a graph is a square CSR of SciPy with arrays of the usual form, which kernels read as it is.
-
-    ``wide``: whether ids of 64 bits are of that form, for kernels that detect negative ones.
-    """
+    """Whether kernels read a graph as it is: a square SciPy CSR of the usual arrays, or of 64-bit ids if `wide`."""
     if not is_scipys_csr(csgraph, wide=True):
         return False
     (n, width), indptr, indices, data = csgraph.shape, csgraph.indptr, csgraph.indices, csgraph.data

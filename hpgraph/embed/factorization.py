@@ -48,10 +48,7 @@ def thin_svd(columns: Any) -> tuple[Any, Any, Any]:
 
 
 def embedding_of(left: Any, values: Any, right: Any, dim: int) -> Any:
-    """Left vectors times the roots of their values; half of the columns are right ones, unless they are None.
-
-    Columns beyond the number of vertices are 0. The sign of each is such that the largest left entry is positive.
-    """
+    """Left, and right, vectors times the roots of their values; the largest left entry of a column is positive."""
     xp, n = array_module(left), len(left)
     k = min(dim if right is None else dim // 2, left.shape[1])
     embedding = xp.zeros((n, dim), "float32")

@@ -154,11 +154,7 @@ def _no_relaxation(declared: Declarations, code: ProgramCode) -> str | None:
 
 
 def _no_recognition(code: ProgramCode) -> str | None:
-    """The reason why a program with an `update` is no relaxation, or None.
-
-    In place, a message may use a later value of the superstep, and an earlier message may never be sent. The fixed
-    point is the same if a better value makes no worse message: the last message then supersedes all that were skipped.
-    """
+    """The reason why a program with an `update` is no relaxation, where better values make no worse message."""
     assert code.update is not None
     name = code.properties[0][0]
     for function, called in ((code.cond, "cond"), (code.edge_cond, "edge_cond")):

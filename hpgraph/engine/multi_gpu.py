@@ -155,10 +155,7 @@ class SuperstepHistory:
             self._rows[traverses] = rows if callable(rows) else lambda: rows
 
     def seen(self, traverses: bool) -> tuple[int, float]:
-        """Arcs a superstep of the last search on several devices, else on one, and seconds an arc of the latter.
-
-        0 while unknown.
-        """
+        """Arcs a superstep of the last search on several devices, else one, and seconds an arc of one; 0 if unknown."""
         rows = self._rows.pop(traverses, None)
         if rows is not None:
             table = rows()
@@ -186,12 +183,7 @@ def supersteps_of(arcs: InShards) -> SuperstepHistory:
 
 
 def is_worth_it(arcs: InShards, traverses: bool, size: int, stay_apart: bool = False) -> bool:
-    """Whether a search is expected to take less time on several devices than on one.
-
-    Each device visits a share of a superstep's arcs (those of the last search, else by the mean degree), in the time
-    that they took on one device, if known; a superstep costs a barrier, and results of `size` bytes a vertex cross the
-    link once, to the first device or, if they stay, from it.
-    """
+    """Whether a search is expected to take less time on several devices, with its barriers and copies of results."""
     graph = arcs.graph
     seen, seconds = supersteps_of(arcs).seen(traverses)
     if not seen:

@@ -43,10 +43,7 @@ class LevelsBack(Levels):
 
 
 class Survey(NamedTuple):
-    """Totals of one breadth-first search a source: vertices reached, itself included.
-
-    Sums of levels, and of their inverses; the largest level; pairs of a source and a vertex by distance; group traces.
-    """
+    """Totals of a search a source: reached, sums of levels and inverses, largest level, histogram, group traces."""
 
     reached: np.ndarray
     total: np.ndarray

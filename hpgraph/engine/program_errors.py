@@ -24,10 +24,7 @@ _WRITTEN = {"offer": "gather", "renew": "update", "tally": "aggregate"}
 
 @contextmanager
 def reworded(code: ProgramCode, arcs: Any) -> Iterator[None]:
-    """Reword a compiler's error, so that it names a function of the program.
-
-    Compilers report the kernels that functions were inlined into, so each function is compiled again by itself.
-    """
+    """A compiler's error that names the function of the program, found by compiling each function by itself."""
     try:
         yield
     except Exception as error:

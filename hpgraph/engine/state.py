@@ -31,10 +31,7 @@ R = TypeVar("R")
 
 
 def exclusively(run: Callable[P, R]) -> Callable[P, R]:
-    """Decorator that serializes runs of its first argument on its second, a graph, if that is in pages.
-
-    It goes outside `interruptible`: Ctrl-C must end the wait for another thread's run.
-    """
+    """Decorator that serializes runs on a graph in pages; outside `interruptible`, so that Ctrl-C ends the wait."""
 
     @functools.wraps(run)
     def alone(*args: P.args, **options: P.kwargs) -> R:

@@ -228,10 +228,7 @@ def titled_columns(titles: Iterable[str]) -> tuple[int, int, int | None] | None:
 
 
 def arc_columns(what: Path | str, titles: list[str]) -> list[int]:
-    """The columns of a table of arcs: source, target and, where there is one, weight.
-
-    Without known titles the first.
-    """
+    """The columns of a table's source, target and weight, if there is one; without known titles the first."""
     places = titled_columns(titles)
     if places is None and len(titles) >= 2:
         places = (0, 1, 2 if len(titles) > 2 else None)

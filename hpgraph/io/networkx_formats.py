@@ -23,10 +23,7 @@ _BYTES = 40
 
 
 class Format(NamedTuple):
-    """How NetworkX reads and writes a format: ``(networkx, content) -> graph``, ``(networkx, graph, file)``.
-
-    ``typed``: whether names that are numbers differ from text there, and whole weights from floats.
-    """
+    """How NetworkX reads and writes a format; ``typed``: whether names and weights keep their types there."""
 
     read: Callable[[Any, bytes], Any]
     write: Callable[[Any, Any, io.BytesIO], None]

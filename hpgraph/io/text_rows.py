@@ -15,11 +15,7 @@ _PADDING, _SPARE = 4, 1 << 20
 
 
 def text_rows(marks: Sequence[str], *columns: tuple[Sequence[str], Any]) -> Iterator[str]:
-    """Pieces of the text of all rows.
-
-    ``columns``: texts without the character 0, and for each row which of them, None where there is one for each row;
-    ``marks``: what stands before each column and at the end of a row.
-    """
+    """Pieces of all rows: ``marks`` around ``columns``, texts without NUL and which of them each row has, or None."""
     count = len(columns[0][0] if columns[0][1] is None else columns[0][1])
     tables = [np.frombuffer(mark.encode(), np.uint8) for mark in marks]
     texts = [[text.encode() for text in column] for column, _ in columns]

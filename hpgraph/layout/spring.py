@@ -212,10 +212,7 @@ def _random_positions(n: int, seed: int, device: str) -> Any:
 
 
 def _coarser(arcs: CSR, mass: Any, seed: int) -> tuple[Any, CSR, Any]:
-    """The cluster of each vertex, the arcs of the coarser graph, and its masses.
-
-    It is the first of a vertex and its neighbours in a random order, in which leaves are last.
-    """
+    """The cluster of each vertex, the first of it and its neighbours in random order; coarser arcs, and masses."""
     device, n = arcs.device, arcs.shape[0]
     xp, rows = array_module(device), arcs.expand_rows()
     keys = hashes(n, seed, device) >> np.uint64(1) | (arcs.degrees <= 1).astype(np.uint64) << np.uint64(63)

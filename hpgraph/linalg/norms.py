@@ -80,10 +80,7 @@ def onenormest(A: Any, t: int = 2, itmax: int = 5, compute_v: bool = False, comp
 
 
 def estimate(A: Any, t: int = 2, itmax: int = 5) -> tuple[float, Any, Any]:
-    """The estimate of a square operator's 1-norm, the vector at which it is attained, and their product.
-
-    On the GPU it synchronizes the stream several times an iteration.
-    """
+    """An estimate of the 1-norm, the vector at which it is attained, and their product; synchronizes the stream."""
     xp, n = array_module(device_of_operator(A)), A.shape[0]
     if n <= max(t, 4):
         product = A.matmat(xp.eye(n, dtype=np.float64))

@@ -243,11 +243,7 @@ class PageRange:
 
 
 class _Side:
-    """The pages of arcs by source and by target, in one direction of a directed graph.
-
-    Stores are requested from the graph each time, never kept: they share its budget, and the graph frees those with
-    weights for a program without weights, and vice versa.
-    """
+    """Pages in one direction; stores are requested each time, since the graph frees those of unused weights."""
 
     def __init__(self, graph: StreamedGraph, backwards: bool, weighted: bool) -> None:
         self._graph, self._backwards, self._weighted = graph, backwards, weighted

@@ -74,10 +74,7 @@ class Pattern:
         return self._transpose[1].astype(index_dtype(self.csr.nnz))
 
     def weights(self, transposed: bool, values: Tensor) -> tuple[Any, Any]:
-        """Values, given in the order of `csr`, and where those of the entries of `pattern` are; None if in order.
-
-        Of values without a gradient, which are used again, a copy in order is kept on the GPU.
-        """
+        """Values in the order of `csr`, and where `pattern` has its entries, None if in order; kept if used again."""
         if not transposed:
             return array(values), None
         if not values.is_cuda or values.requires_grad:

@@ -64,11 +64,7 @@ def degree_distribution(G: Graph | Any, ax: Axes | None = None) -> Axes:
 
 
 def cumulative(degree: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The degrees that occur, from 1, and for each the number of vertices with at least that many.
-
-    >>> cumulative(np.array([0, 3, 1, 1]))
-    (array([1, 3]), array([3, 1]))
-    """
+    """The degrees that occur, from 1, and for each the number of vertices with at least that many."""
     counts = np.bincount(degree)
     degrees = np.flatnonzero(counts)
     at_least = np.cumsum(counts[::-1])[::-1][degrees]

@@ -28,11 +28,7 @@ from hpgraph.kernels.structure.cpu_fifo import fifo_order, settling_order
 
 @dataclass
 class Search:
-    """The result of a search.
-
-    `order`: the numbers of the nodes reached, in NetworkX's order; for each node, reached or not, `distance`, and
-    `before`, the previous node on the path, negative at a source.
-    """
+    """A search: `order` of the nodes reached, `distance` of each, and `before` it on the path, negative at a source."""
 
     G: ConvertedGraph
     order: np.ndarray
