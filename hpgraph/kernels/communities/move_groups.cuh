@@ -53,11 +53,13 @@ struct Mover : HubChooser<FREQUENT, PLAIN, Index, W, Sum> {
         for (this->bits = MIN_BITS; this->bits < m.bits && u64(m.joined) << this->bits < count;) ++this->bits;
     }
 
-    // Lists the active vertices by bucket; this block's share is low..high. Returns the number of communities.
+    // Lists the active vertices by bucket; this block's share is low..high. Returns the number of communities. Loops that
+    // contain atomic operations overlap no loads when unrolled, as the compiler does by default: a fifth of the code.
     __device__ __forceinline__ u64 list(MoveShare& share, u64* set, i64 low, i64 high, GridBarrier& barrier) const {
         for (int i = threadIdx.x; i < BUCKETS; i += GROUP_THREADS) share.hist[i] = 0;
         __syncthreads();
         u64 groups = 0;
+#pragma unroll 1
         for (i64 v = low + threadIdx.x; v < high; v += GROUP_THREADS) {
             groups += FREQUENT || m.group_size[v] > 0;
             if (is_listed(v)) atomicAdd(share.hist + bucket_of(v), 1u);
@@ -65,10 +67,12 @@ struct Mover : HubChooser<FREQUENT, PLAIN, Index, W, Sum> {
         groups = warp_sum(groups);
         if (lane_of_warp() == 0) atomicAdd(share.tally, groups);
         __syncthreads();
+#pragma unroll 1
         for (int i = threadIdx.x; i < BUCKETS; i += GROUP_THREADS)
             if (share.hist[i]) atomicAdd(set + i, u64(share.hist[i]));
         if (threadIdx.x == 0) atomicAdd(set + GROUPS, share.tally[0]);
         barrier.wait();
+#pragma unroll 1
         for (int i = threadIdx.x; i < BUCKETS; i += GROUP_THREADS) share.starts[i + 1] = i64(__ldcg(set + i));
         __syncthreads();
         if (threadIdx.x == 0) {
@@ -78,11 +82,13 @@ struct Mover : HubChooser<FREQUENT, PLAIN, Index, W, Sum> {
         __syncthreads();
         groups = __ldcg(set + GROUPS);
         if (share.starts[BUCKETS] == 0) return groups;
+#pragma unroll 1
         for (int i = threadIdx.x; i < BUCKETS; i += GROUP_THREADS) {
             share.base[i] = share.hist[i] ? share.starts[i] + i64(atomicAdd(set + PLACED + i, u64(share.hist[i]))) : 0;
             share.hist[i] = 0;
         }
         __syncthreads();
+#pragma unroll 1
         for (i64 v = low + threadIdx.x; v < high; v += GROUP_THREADS) {
             if (!is_listed(v)) continue;
             const int bucket = bucket_of(v);
@@ -188,6 +194,7 @@ struct Mover : HubChooser<FREQUENT, PLAIN, Index, W, Sum> {
     __device__ void wake(i64 place, i64 begin, i64 end, int first, int stride) const {
         const Index to = m.target[place], v = m.listed[place];
         if (to == Index(-1)) return;
+#pragma unroll 1
         for (i64 at = begin + first; at < end; at += stride) {
             const Index u = m.indices[at];
             const unsigned char flags = m.active[u];

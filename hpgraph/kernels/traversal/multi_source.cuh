@@ -212,7 +212,7 @@ private:
             if (joins) apart().join(to, step), parked = apart().next_parked(step);
         barrier.wait();
         MultiSourceTally* const tally = next_tally();
-        queue_from_words<T, W, true>(block, front(), out.indptr, n, space.queue, tally);
+        queue_from_words<T, W>(block, front(), out.indptr, n, space.queue, tally, true);
         barrier.wait();
         now = Queued(*tally);
         listed = false, queued = true;
@@ -287,7 +287,7 @@ private:
     }
 
     __device__ void push(bool shared, MultiSourceTally* last, SourceSums<W>& sums) {
-        if (!queued) queue_from_words<T, W, false>(block, front(), out.indptr, n, space.queue, last);
+        if (!queued) queue_from_words<T, W>(block, front(), out.indptr, n, space.queue, last, false);
         if (!shared) copy_words(Delivery::BY_ARC ? nullptr : space.reached, next(), n * W);
         else team.copy_own(space.reached, next(), n * W);
         barrier.wait();

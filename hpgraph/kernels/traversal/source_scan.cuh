@@ -61,10 +61,11 @@ __device__ void settle(const Delivery& delivery, const Arcs<Index, Weight>& out,
     }
 }
 
-// A list of the vertices that have bits. With `counts`, the tally counts them as after a superstep.
-template <class T, int W, bool counts, class Index>
-__device__ void queue_from_words(SourceBlock<W>& block, const u64* front, const i64* indptr, i64 n,
-                                 Frontier<Index> queue, MultiSourceTally* tally) {
+// A list of the vertices that have bits. With `counts`, the tally counts them as after a superstep. Not inlined, as it is
+// called in two places.
+template <class T, int W, class Index>
+__device__ __noinline__ void queue_from_words(SourceBlock<W>& block, const u64* front, const i64* indptr, i64 n,
+                                              Frontier<Index> queue, MultiSourceTally* tally, bool counts) {
     const i64 warp = (i64)blockIdx.x * WARPS + (threadIdx.x >> 5), warps = (i64)gridDim.x * WARPS;
     Appender<Index, W> light{block, queue.light, &tally->light};
     SourceSums<W> sums;
@@ -74,9 +75,9 @@ __device__ void queue_from_words(SourceBlock<W>& block, const u64* front, const 
         const bool sends = bits.any();
 #pragma unroll
         for (int w = 0; w < W; ++w)
-            if (counts) sums.live[w] |= bits.word[w];
+            sums.live[w] |= bits.word[w];
         const i64 degree = sends ? indptr[v + 1] - indptr[v] : 0;
-        if (counts && sends) sums.note(degree);
+        if (sends) sums.note(degree);
         light.add(degree > 0 && degree <= T::PIECE, (Index)v);
         append_pieces<T>((Index)v, degree, queue.pieces, &tally->pieces);
     }
@@ -106,7 +107,7 @@ __device__ void entries_from_bits(SourceBlock<W>& block, const u64* front, const
 }
 
 // Copy an array of words, or clear it if `from` is null; 16 bytes a thread.
-__device__ inline void copy_words(const u64* from, u64* to, i64 words) {
+__device__ __noinline__ inline void copy_words(const u64* from, u64* to, i64 words) {
     const i64 thread = (i64)blockIdx.x * THREADS + threadIdx.x, threads = (i64)gridDim.x * THREADS;
     for (i64 i = 2 * thread; i < words; i += 2 * threads) {
         if (i + 1 < words) *(ulonglong2*)(to + i) = from ? *(const ulonglong2*)(from + i) : ulonglong2{0, 0};

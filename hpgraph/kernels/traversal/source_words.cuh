@@ -192,6 +192,7 @@ struct Appender {
         const u32 filled = min(block.filled, ROOM);
         if (threadIdx.x == 0 && filled) block.base = atomicAdd(tail, (u64)filled);
         __syncthreads();
+#pragma unroll 1
         for (u32 i = threadIdx.x; i < filled; i += THREADS) list[block.base + i] = ((const Item*)block.slots)[i];
         if (threadIdx.x == 0) block.filled = 0;
     }
