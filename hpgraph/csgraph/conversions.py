@@ -89,10 +89,14 @@ def csgraph_masked_from_dense(
         Masked where there is no arc.
     """
     _refuse_cuda(graph, "csgraph_masked_from_dense")
-    array = np.array(graph, copy=copy or None, subok=True)
+    # A mask given stays; SciPy drops it, and with it the difference between arcs and what is no arc.
+    array = np.array(graph, copy=copy or None, subok=isinstance(graph, np.ma.MaskedArray))
     null = nulls(np.asarray(array), null_value, nan_null, infinity_null)
-    filled = None if null_value is None or not np.isfinite(null_value) else null_value
-    return np.ma.masked_array(array, null, fill_value=filled)
+    masked = np.ma.masked_array(array, null)
+    if null_value is not None and np.isfinite(null_value):
+        # As SciPy's, it wraps in integers.
+        masked.fill_value = np.asarray(null_value).astype(array.dtype)
+    return masked
 
 
 def csgraph_to_dense(csgraph: Any, null_value: Any = 0) -> Any:

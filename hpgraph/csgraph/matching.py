@@ -126,21 +126,18 @@ def min_weight_full_bipartite_matching(biadjacency: Any, maximize: bool = False)
     (array([0, 1, 2]), array([0, 2, 1], dtype=int32))
     """
     require_sparse(biadjacency, "graph", ("csr", "csc", "coo"))
-    by_columns = is_csc(biadjacency)
-    rows = as_rows(biadjacency.T if by_columns else biadjacency)
+    rows = as_rows(biadjacency)
     arcs = _weighted(rows.to("cpu"), maximize)
     is_tall = arcs.shape[1] < arcs.shape[0]
-    transposed = is_tall != by_columns
     # Imported here, since it imports Numba.
     from hpgraph.kernels.matching.cpu_lightest import lightest
 
     found = lightest(kernels("cpu").transpose(arcs) if is_tall else arcs)
     if found is None:
         raise ValueError("no full matching exists: maximum_bipartite_matching gives one of most arcs")
-    pair = np.arange(len(found)), found.astype(np.int32, copy=False)
-    if transposed:
-        order = np.argsort(pair[1])
-        pair = pair[1][order], pair[0][order]
+    found = found.astype(np.int32, copy=False)
+    order = np.argsort(found) if is_tall else np.arange(len(found))
+    pair = (found[order], order) if is_tall else (order, found)
     return to_device(pair[0], rows.device), to_device(pair[1], rows.device)
 
 

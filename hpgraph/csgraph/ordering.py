@@ -4,9 +4,11 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.graph import Graph
 from hpgraph.core.device import array_module, to_device
 from hpgraph.csgraph.graph_input import as_rows, both_ways, is_csc, require_sparse, require_square
 from hpgraph.kernels.backend import kernels
+from hpgraph.scipy_api.matrix import Matrix
 
 
 def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
@@ -21,8 +23,8 @@ def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
 
     Returns
     -------
-    int32 array, shape (n,)
-        A permutation, on the device of the graph.
+    integer array, shape (n,)
+        A permutation, on the device of the graph; of the type of the matrix's ids, and int32 for a Graph or Matrix.
 
     Raises
     ------
@@ -61,4 +63,5 @@ def reverse_cuthill_mckee(graph: Any, symmetric_mode: bool = False) -> Any:
     # NumPy's default sort, which is not stable: SciPy selects its seeds by the same call.
     seeds = np.argsort(to_device(degree, "cpu"))
     order = kernels(arcs.device).cuthill_mckee(arcs, degree, seeds)
-    return to_device(order[::-1].astype(np.int32), rows.device)
+    ids = np.int32 if isinstance(graph, Graph | Matrix) else graph.indices.dtype
+    return to_device(order[::-1].astype(ids), rows.device)

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.containers.matrix_source import is_older_matrix
 from hpgraph.containers.vertices import checked_index
-from hpgraph.core.device import to_device
-from hpgraph.csgraph.graph_input import NO_PREDECESSOR, as_stored, is_plain
+from hpgraph.core.device import anywhere, to_device
+from hpgraph.csgraph.graph_input import NO_PREDECESSOR, as_stored, is_plain, sparse_of
 from hpgraph.kernels.backend import kernels
 
 
@@ -133,6 +134,8 @@ def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> 
     ------
     ValueError
         If the length is not n, or predecessors are not integers.
+    IndexError
+        If a predecessor is not a vertex.
     """
     given = as_stored(csgraph, directed)
     arcs, predecessors = given.csr, given.xp.asarray(predecessors)
@@ -142,11 +145,14 @@ def reconstruct_path(csgraph: Any, predecessors: Any, directed: bool = True) -> 
         raise ValueError(
             f"predecessors must have shape ({arcs.shape[0]},), one for each vertex, not {predecessors.shape}"
         )
+    if anywhere(predecessors >= arcs.shape[0]):
+        raise IndexError(f"predecessors must be vertices, 0..{arcs.shape[0] - 1}, or negative for none")
     if given.device == "cpu":
         from hpgraph.kernels.structure.cpu_predecessors import tree_arcs
 
         narrow = np.ascontiguousarray(predecessors, np.int32 if predecessors.dtype == np.int32 else np.int64)
-        return given.sparse(tree_arcs(arcs, narrow, bool(directed)))
+        # SciPy gives an array for a `numpy.matrix` here.
+        return sparse_of(tree_arcs(arcs, narrow, bool(directed)), is_older_matrix(csgraph))
     arcs = given.graph(directed).out_csr
     kept = predecessors[arcs.indices] == arcs.expand_rows()
     # If all are kept, the arrays are the input's.

@@ -280,6 +280,28 @@ def test_dense_arrays(null_value: Any, dtype: type, flags: tuple[bool, bool]) ->
         np.testing.assert_array_equal(getattr(mine, name), getattr(expected, name))
 
 
+def test_types_are_those_of_scipy() -> None:
+    dense = np.matrix([[0.0, 1, 2], [3, 0, 4], [5, 0, 0]])
+    for name in ("breadth_first_tree", "depth_first_tree"):
+        assert type(getattr(ours, name)(dense, 0)) is type(getattr(theirs, name)(dense, 0)) is sp.csr_array
+    assert type(ours.minimum_spanning_tree(dense)) is type(theirs.minimum_spanning_tree(dense)) is sp.csr_matrix
+    wide = sp.csc_array(dense)
+    found, wanted = (module.min_weight_full_bipartite_matching(wide) for module in (ours, theirs))
+    assert [array.dtype for array in found] == [array.dtype for array in wanted]
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    found, wanted = (module.reverse_cuthill_mckee(wide, symmetric_mode=True) for module in (ours, theirs))
+    np.testing.assert_array_equal(found, wanted)
+    assert found.dtype == wanted.dtype == np.int64
+
+
+def test_fill_values_of_dense_arrays() -> None:
+    for array in (np.array([[0, 1], [2, 0]], np.uint8), np.matrix([[0, 1], [2, 0]])):
+        for null_value in (0, -1, 300):
+            mine, expected = (module.csgraph_masked_from_dense(array, null_value) for module in (ours, theirs))
+            assert mine.fill_value == expected.fill_value and mine.baseclass is expected.baseclass is np.ndarray
+            np.testing.assert_array_equal(mine.mask, expected.mask)
+
+
 def test_the_lightest_of_parallel_arcs_counts() -> None:
     # As SciPy's own arrays have them: before 1.17 its spanning trees take no int64 here.
     indices, indptr = np.array([1, 1, 0, 0], np.int32), np.array([0, 2, 4], np.int32)
@@ -327,6 +349,7 @@ BAD_INPUTS = [
     ("depth_first_tree", (CSR, 1.5), TypeError, "i_start"),
     ("reconstruct_path", (CSR, np.full(3, np.nan)), ValueError, "integral"),
     ("reconstruct_path", (CSR, [0, 1]), ValueError, "must have shape"),
+    ("reconstruct_path", (CSR, [-1, 3, 0]), IndexError, "must be vertices, 0..2"),
     ("yen", (CSR, 0, 3, 2), ValueError, "must have 0 <="),
     ("yen", (CSR, 0, 2, -1), ValueError, "K"),
     ("yen", (CSR, 0, 2, 1.5), TypeError, "integer"),
