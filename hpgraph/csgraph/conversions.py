@@ -95,7 +95,8 @@ def csgraph_masked_from_dense(
     masked = np.ma.masked_array(array, null)
     if null_value is not None and np.isfinite(null_value):
         # As SciPy's, it wraps in integers.
-        masked.fill_value = np.asarray(null_value).astype(array.dtype)
+        fill: Any = np.asarray(null_value).astype(array.dtype)
+        masked.fill_value = fill
     return masked
 
 
