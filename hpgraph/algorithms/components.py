@@ -202,7 +202,7 @@ def _strong(graph: Graph) -> Any:
 
         strong_components(arcs, part, smallest)
         return smallest
-    from hpgraph.kernels.structure.cuda_coloring import color_few
+    from hpgraph.kernels.structure.cuda_components import color_few
 
     part = _trimmed(graph, part)
     if not color_few(arcs, part, smallest):

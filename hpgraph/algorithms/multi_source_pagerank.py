@@ -34,7 +34,7 @@ from hpgraph.formats import occurrences
 from hpgraph.formats.interchange import check_places
 from hpgraph.kernels.backend import joint_ranks, kernels
 from hpgraph.kernels.runtime.direction import PULL
-from hpgraph.kernels.sweep.ranks import JointRanks, RankArrays, Ranks
+from hpgraph.kernels.sweep import JointRanks, RankArrays, Ranks
 
 # Vertices per block of the transposition of ranks.
 PIECE = 4096

@@ -21,8 +21,7 @@ from hpgraph.kernels.spgemm import MatrixProducts
 from hpgraph.kernels.spmv import Products
 from hpgraph.kernels.structure import Mappings, Structure
 from hpgraph.kernels.superstep import General
-from hpgraph.kernels.sweep import Sweep
-from hpgraph.kernels.sweep.ranks import JointRanks
+from hpgraph.kernels.sweep import JointRanks, Sweep
 from hpgraph.kernels.traversal import JointTraversal, SourcesTogether, Traversal
 
 

@@ -28,9 +28,7 @@ from hpgraph.kernels.spgemm.cpu import multiply
 from hpgraph.kernels.spgemm.cpu_masked import masked_work, multiply_by_dots, multiply_by_rows
 from hpgraph.kernels.spmv.cpu import pull
 from hpgraph.kernels.spmv.cpu_attention import row_softmax, sample_sums, softmax_derivative
-from hpgraph.kernels.spmv.cpu_messages import reduce_messages
-from hpgraph.kernels.spmv.cpu_sddmm import extreme_entries, sample_dense
-from hpgraph.kernels.spmv.cpu_spmm import multiply_dense, pull_dense
+from hpgraph.kernels.spmv.cpu_spmm import extreme_entries, multiply_dense, pull_dense, reduce_messages, sample_dense
 from hpgraph.kernels.spmv.cpu_spmspv import push
 from hpgraph.kernels.structure.cpu_both_ways import is_both_ways, rows_both_ways, with_reverses
 from hpgraph.kernels.structure.cpu_components import components, components_within

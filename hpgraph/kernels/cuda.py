@@ -17,8 +17,7 @@ from hpgraph.kernels.communities.cuda_aggregate import aggregate_communities, qu
 from hpgraph.kernels.communities.cuda_members import communities_of_parts, represented
 from hpgraph.kernels.communities.level import first_neighbours
 from hpgraph.kernels.entries.cuda import map_entries, select_entries, zip_entries
-from hpgraph.kernels.entries.cuda_extract import columns_of, positions_of, rows_of
-from hpgraph.kernels.entries.cuda_induced import induced
+from hpgraph.kernels.entries.cuda_extract import columns_of, induced, positions_of, rows_of
 from hpgraph.kernels.entries.cuda_kronecker import kron
 from hpgraph.kernels.entries.cuda_marks import keep_entries
 from hpgraph.kernels.entries.cuda_merge import merge
@@ -29,9 +28,8 @@ from hpgraph.kernels.spgemm.cuda import multiply
 from hpgraph.kernels.spgemm.cuda_masked import masked_work, multiply_by_dots, multiply_by_rows
 from hpgraph.kernels.spmv.cuda import pull
 from hpgraph.kernels.spmv.cuda_attention import row_softmax, sample_sums, softmax_derivative
-from hpgraph.kernels.spmv.cuda_extremes import extreme_entries
 from hpgraph.kernels.spmv.cuda_messages import reduce_messages
-from hpgraph.kernels.spmv.cuda_spmm import multiply_dense, pull_dense, sample_dense
+from hpgraph.kernels.spmv.cuda_spmm import extreme_entries, multiply_dense, pull_dense, sample_dense
 from hpgraph.kernels.spmv.cuda_spmspv import push
 from hpgraph.kernels.structure.cuda_components import components, components_within
 from hpgraph.kernels.structure.cuda_fifo import cuthill_mckee, fifo_order, rows_both_ways

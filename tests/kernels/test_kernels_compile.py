@@ -24,9 +24,8 @@ from hpgraph.kernels.runtime.cuda.persistent import techniques_type
 from hpgraph.kernels.sampling import cuda as sampling
 from hpgraph.kernels.sampling import cuda_edges, cuda_hops
 from hpgraph.kernels.similarity import cuda as similarity
-from hpgraph.kernels.spmv import cuda_attention, cuda_column_blocks_layout, cuda_extremes, cuda_locality, cuda_spmm
+from hpgraph.kernels.spmv import cuda_attention, cuda_column_blocks_layout, cuda_locality, cuda_spmm
 from hpgraph.kernels.structure import (
-    cuda_coloring,
     cuda_components,
     cuda_degree_order,
     cuda_divided_components,
@@ -44,7 +43,7 @@ from hpgraph.kernels.traversal import cuda_bands, cuda_parents
 
 pytest.importorskip("cuda.core")
 
-from hpgraph.kernels.entries import cuda_extract, cuda_induced, cuda_marks
+from hpgraph.kernels.entries import cuda_extract, cuda_marks
 from hpgraph.kernels.spgemm import cuda_masked
 
 OLDEST, NEWEST = GENERATIONS
@@ -68,8 +67,9 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
     """Source, kernels, generation, and what else is said of each."""
     for index, arch in EACH_INDEX:
         ids = DTYPES[index]
-        for room in (cuda_fifo, cuda_greedy, cuda_members, cuda_degree_order, cuda_coloring):
+        for room in (cuda_fifo, cuda_greedy, cuda_members, cuda_degree_order):
             yield of_set(room.KERNELS, arch, Index=ids)
+        yield of_set(cuda_components.COLORING, arch, Index=ids)
         source, peel, _, text = of_set(cuda_truss.PEEL, arch, Index=ids)
         yield source, (*cuda_truss.KERNELS.text(Index=ids)["names"], *peel), arch, text
         for place in (np.dtype(np.int32), np.dtype(np.int64)):
@@ -105,7 +105,7 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
             for fold in ("Exponentials", "Products"):
                 yield of_set(cuda_attention.SOFTMAX, arch, Value=number, Fold=fold)
             if number is not value:
-                yield of_set(cuda_extremes.EXTREMES, arch, Index=ids, Value=number)
+                yield of_set(cuda_spmm.EXTREMES, arch, Index=ids, Value=number)
         yield cuda_masked.SOURCE, (f"hpgraph::masked_work<{index}>",), arch, {"prologue": cuda_masked._NOTHING}
     for index, offset, arch in (("int", "unsigned int", OLDEST), ("int", "long long", NEWEST),
                                 ("long long", "long long", NEWEST)):  # fmt: skip
@@ -133,7 +133,7 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
             names = zip(("Held", "Real", "Sent", "Index", "Weight"), types, strict=True)
             yield of_set(cuda_ranks.KERNELS, arch, Ahead=ahead, **dict(names))
     for word, arch in (("unsigned char", OLDEST), ("ulonglong2", NEWEST)):
-        yield of_set(cuda_induced.KERNELS, arch, Index=DTYPES["int"], Word=word)
+        yield of_set(cuda_extract.INDUCED, arch, Index=DTYPES["int"], Word=word)
     for value in WORD_TYPES.values():
         names = "hpgraph::mark_true", *(f"hpgraph::keep_marked<{index}, {value}>" for index in DTYPES)
         yield cuda_marks.SOURCE, names, "sm_90", {}

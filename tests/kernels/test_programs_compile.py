@@ -18,8 +18,8 @@ from hpgraph.kernels.superstep import cuda as supersteps_cuda
 from hpgraph.kernels.superstep.block import block_code
 from hpgraph.kernels.superstep.cuda_apply import APPLY, shaped_program
 from hpgraph.kernels.sweep.cuda import BY_BLOCKS, KERNELS
+from hpgraph.kernels.sweep.cuda import KERNEL as SLAB
 from hpgraph.kernels.sweep.cuda_program import SweepProgram, ignored
-from hpgraph.kernels.sweep.cuda_slab import KERNEL as SLAB
 
 pytest.importorskip("cuda.core")
 pytest.importorskip("numba.cuda")

@@ -12,7 +12,7 @@ import numpy as np
 
 from hpgraph.kernels.runtime.cpu import heap
 from hpgraph.kernels.runtime.cpu.kernel import is_stopped, njit, part, peek, prefetch, put, vertex
-from hpgraph.kernels.runtime.cpu.search import lower_bound
+from hpgraph.kernels.runtime.cpu.rows import lower_bound
 
 # One half of a query: distances, inf between queries; the arc by which each vertex is reached; their list; a heap.
 Half = namedtuple("Half", "distance before touched keys heads")

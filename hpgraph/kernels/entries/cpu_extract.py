@@ -12,7 +12,7 @@ from hpgraph.core.device import check_memory
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import bits_type
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, copy_items, njit, prange, prefetch, team
-from hpgraph.kernels.runtime.cpu.search import lower_bound, place_in_row
+from hpgraph.kernels.runtime.cpu.rows import lower_bound, place_in_row
 from hpgraph.kernels.runtime.cpu.tasks import share_bounds
 
 # Entries that a task copies, and entries up to which one thread copies all: it nearly saturates memory bandwidth.

@@ -34,7 +34,7 @@ from hpgraph.kernels.matching.cpu_blossoms import (
 )  # fmt: skip
 from hpgraph.kernels.runtime.cpu.heap import pop, precedes, push
 from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part, peek, vertex
-from hpgraph.kernels.runtime.cpu.search import lower_bound
+from hpgraph.kernels.runtime.cpu.rows import lower_bound
 
 # Initial bids for each vertex.
 _LOOKS = 16

@@ -12,7 +12,7 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.heap import pop, push
 from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part, peek, vertex
-from hpgraph.kernels.runtime.cpu.search import lower_bound
+from hpgraph.kernels.runtime.cpu.rows import lower_bound
 
 # Limit of augmenting row reductions, per row: they might otherwise lower prices by tiny steps. Searches that read as
 # many arcs are followed by reductions that may read as many again, so that neither costs much more than the other.

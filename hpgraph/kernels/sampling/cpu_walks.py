@@ -7,8 +7,7 @@ import numpy as np
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
 from hpgraph.kernels.runtime.cpu.kernel import njit, part, peek, prefetch, put, tasks, team, vertex
-from hpgraph.kernels.runtime.cpu.rows import Rows
-from hpgraph.kernels.runtime.cpu.search import place_in_row
+from hpgraph.kernels.runtime.cpu.rows import Rows, place_in_row
 from hpgraph.kernels.sampling import STEP_SHIFT, TRIES, Bias, Sums
 from hpgraph.kernels.sampling.cpu_random import below, bits, by_weight, unit
 

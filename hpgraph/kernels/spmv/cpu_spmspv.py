@@ -13,8 +13,7 @@ import numpy as np
 
 from hpgraph.formats import CSR, Bitmask, attached
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, SERIAL, interruptible, is_stopped, njit, prange, team
-from hpgraph.kernels.runtime.cpu.rows import Rows
-from hpgraph.kernels.runtime.cpu.search import lower_bound
+from hpgraph.kernels.runtime.cpu.rows import Rows, lower_bound
 from hpgraph.kernels.spmv.cpu import NO_BITS, arrays, plain, product_of
 from hpgraph.kernels.spmv.cpu_fold import convert, is_allowed, is_set, join, vertex, weight
 from hpgraph.semiring.jit import call

@@ -12,7 +12,7 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, peek, prefetch, vertex
-from hpgraph.kernels.runtime.cpu.search import lower_bound
+from hpgraph.kernels.runtime.cpu.rows import lower_bound
 
 # Prefetch distance, in rows: those of a round are scattered.
 PREFETCH_ROWS = 8

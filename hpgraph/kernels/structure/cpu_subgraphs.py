@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, part, peek, prange, put, team, vertex
-from hpgraph.kernels.runtime.cpu.search import place_in_row
+from hpgraph.kernels.runtime.cpu.rows import place_in_row
 from hpgraph.kernels.runtime.cpu.tasks import tasks
 from hpgraph.kernels.structure.subgraphs import Rows, Steps
 from hpgraph.semiring.stop import is_stopped

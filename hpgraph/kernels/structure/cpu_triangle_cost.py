@@ -9,7 +9,7 @@ import numpy as np
 
 from hpgraph.formats import CSR, attached
 from hpgraph.kernels.runtime.cpu.kernel import njit, part, peek, vertex
-from hpgraph.kernels.runtime.cpu.search import lower_bound
+from hpgraph.kernels.runtime.cpu.rows import lower_bound
 
 WALK, MARK, ORDER = "walk", "mark", "order"
 # Costs, with a probe of the bitmap of marks as the unit: 0.45 ns on an AMD EPYC of 2024 (Zen 5).

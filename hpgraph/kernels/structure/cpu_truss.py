@@ -12,7 +12,7 @@ import numpy as np
 
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cpu.kernel import interruptible, is_stopped, njit, part, peek, vertex
-from hpgraph.kernels.runtime.cpu.search import place_in_row
+from hpgraph.kernels.runtime.cpu.rows import place_in_row
 from hpgraph.kernels.structure.cpu_degree_order import degree_order
 
 # Edges in degree order, by their positions in rows of lower neighbours, and from their lower ends. `row`: the row of

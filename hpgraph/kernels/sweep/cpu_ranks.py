@@ -7,7 +7,7 @@ import numpy as np
 
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, prange, team
 from hpgraph.kernels.spmv.cpu_spmm import pull_dense
-from hpgraph.kernels.sweep.ranks import RankArrays, Sent
+from hpgraph.kernels.sweep import RankArrays, Sent
 from hpgraph.semiring import get_semiring
 
 # Ranks per product: an entry costs hardly more for 32 of them than for 16.
@@ -45,12 +45,12 @@ def _update(what, shares, following, sums):
 
 
 def ranks(arrays: RankArrays, shares: np.ndarray) -> Sent:
-    """Several ranks; see `hpgraph.kernels.sweep.ranks`."""
+    """Several ranks; see `hpgraph.kernels.sweep`."""
     return Sent(rank_step, shares)
 
 
 def rank_step(arrays: RankArrays, shares: np.ndarray, following: np.ndarray, dangling: Any, tol: float) -> np.ndarray:
-    """One step of every rank, from `shares` into `following`; see `hpgraph.kernels.sweep.ranks`."""
+    """One step of every rank, from `shares` into `following`; see `hpgraph.kernels.sweep`."""
     dtype = shares.dtype
     semiring = get_semiring("plus_second" if arrays.rows.data is None else "plus_times")
     weights = np.dtype(np.bool_) if arrays.rows.data is None else arrays.rows.data.dtype

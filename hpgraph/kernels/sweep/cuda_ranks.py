@@ -8,7 +8,7 @@ import numpy as np
 from hpgraph.core.device import cupy
 from hpgraph.kernels.runtime.cuda.kernel_set import Kernels, KernelSet, multiprocessors, struct
 from hpgraph.kernels.runtime.cuda.row_bins import bins
-from hpgraph.kernels.sweep.ranks import RankArrays, Ranks, Sent
+from hpgraph.kernels.sweep import RankArrays, Ranks, Sent
 
 # Ranks per product: a row of them in double precision is four cache lines.
 MAX_RANKED = 64
@@ -103,7 +103,7 @@ class Changes(Ranks):
 
 
 def ranks(arrays: RankArrays, shares: Any) -> Ranks:
-    """Several ranks; see `hpgraph.kernels.sweep.ranks`."""
+    """Several ranks; see `hpgraph.kernels.sweep`."""
     rows = arrays.rows
     if shares.dtype == np.float64 and rows.nnz > MIN_DEGREE_FOR_CHANGES * rows.shape[0]:
         return Changes(arrays, shares)
