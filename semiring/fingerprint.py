@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from hpgraph.core.versions import own_version
 from hpgraph.semiring.references import (
     MISSING,
     global_names,
@@ -84,7 +85,7 @@ def shallow_key(python: Any) -> tuple[Any, ...] | None:
 @lru_cache(maxsize=1)
 def _toolchain() -> tuple[str, ...]:
     # Bytecode depends on the version of Python, machine code on that of Numba.
-    return (version("hpgraph"), version("numba"), version("numpy"), sys.version)
+    return (own_version(), version("numba"), version("numpy"), sys.version)
 
 
 class _Walk:

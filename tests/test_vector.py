@@ -237,6 +237,8 @@ class TestBesideSciPy:
                 made = getattr(v, name)(other)
                 np.testing.assert_array_equal(made if isinstance(made, np.ndarray) else made.toarray(), expected)
                 assert made.dtype == expected.dtype, (name, type(other))
+        with pytest.raises(ValueError, match=rf"inconsistent shapes \({n},\) and \({n + 1},\)"):
+            v.maximum(hpg.Vector(np.ones(n + 1)))
         product = (S.toarray() * T.toarray()).sum()
         for other in (w, T, T.toarray()):
             assert v.dot(other) == v @ other == product

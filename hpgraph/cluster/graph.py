@@ -1,7 +1,6 @@
 """A graph whose blocks are on the workers of a Dask cluster."""
 
 import contextlib
-import os
 import uuid
 import weakref
 from collections.abc import Callable
@@ -27,13 +26,15 @@ from hpgraph.containers.graph import Graph as LocalGraph
 from hpgraph.containers.graph import as_graph, one_of, whole
 from hpgraph.containers.layouts import Layouts
 from hpgraph.containers.names import Names, as_names
+from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import Device, normalize_device, prefix_sum
 from hpgraph.core.devices import even_ranges
 from hpgraph.core.placements import check_serves, not_served
 from hpgraph.engine.run import run
 from hpgraph.formats import CSR
 from hpgraph.formats.duplicates import Duplicates
-from hpgraph.io.opening import open as open_graph
+from hpgraph.io.hpg_reader import GraphFile
+from hpgraph.io.opening import in_pages
 from hpgraph.io.remote import given_path
 from hpgraph.placement.of_graph import arcs_of
 
@@ -222,17 +223,15 @@ class Graph(Algorithms, Placement):
         Vertices keep their order; ranges have about equally many arcs. ``**layout`` is as for the class. A
         FileFormatError is raised if the file is damaged or of another format.
         """
-        path = os.path.abspath(given_path(path))
-        checksum, streamed = checksum_of(path), open_graph(path)
+        file = GraphFile(given_path(path).absolute())
+        streamed = in_pages(file, StreamedGraph)
         rows, columns = _shape(client, **layout)
         n = streamed.n_vertices
         arcs = prefix_sum(streamed.out_degree + 1)
         grid = Grid(rows, columns, even_ranges(arcs, rows * columns, multiple=1), Order(n))
         names = None if streamed.names is None else as_names(streamed.names, n)
-        return cls(
-            client, File(path, checksum), grid, weight=streamed.dtype, directed=streamed.directed, names=names,
-            **layout,
-        )  # fmt: skip
+        source, directed = File(str(file.path), checksum_of(file)), streamed.directed
+        return cls(client, source, grid, weight=streamed.dtype, directed=directed, names=names, **layout)
 
     def run(self, program: Any, **arguments: Any) -> ClusterResult:
         """`hpgraph.run` of a vertex program from one start, superstep by superstep, on all workers.

@@ -17,11 +17,12 @@ from hpgraph.cluster.errors import ClusterError
 from hpgraph.cluster.grid import Grid, Order
 from hpgraph.containers.graph import Graph
 from hpgraph.containers.row_blocks import row_blocks
+from hpgraph.containers.streamed_graph import StreamedGraph
 from hpgraph.core.device import Device
 from hpgraph.core.devices import even_ranges
 from hpgraph.formats import Bitmask
 from hpgraph.io.hpg_reader import GraphFile
-from hpgraph.io.opening import open as open_graph
+from hpgraph.io.opening import in_pages
 
 # A grid whose largest block has this many times the mean number of arcs is cut again, with vertices scattered.
 UNEVEN = 1.25
@@ -124,15 +125,16 @@ class File(NamedTuple):
         return {"kind": "file", **self._asdict()}
 
 
-def checksum_of(path: str) -> int:
-    """The checksum of an ``.hpg`` file's header, its last four bytes; the header contains those of the whole file."""
-    return int.from_bytes(GraphFile(Path(path)).header.to_bytes()[-4:], "little")
+def checksum_of(file: GraphFile) -> int:
+    """The checksum of a file's header, its last four bytes; the header contains those of the whole file."""
+    return int.from_bytes(file.header.to_bytes()[-4:], "little")
 
 
 def _of_pages(grid: Grid, block: int, device: Device, path: str, checksum: int) -> Block:
     """A block of an ``.hpg`` file."""
-    streamed = open_graph(path)
-    if checksum_of(path) != checksum:
+    file = GraphFile(Path(path))
+    streamed = in_pages(file, StreamedGraph)
+    if checksum_of(file) != checksum:
         raise ClusterError(f"{path} holds another graph than when it was opened: keep it, or call Graph.open anew")
     row = grid.row_of(block)
     begin, end = grid.bounds[row[0]], grid.bounds[row[-1] + 1]

@@ -27,6 +27,7 @@ from hpgraph.cluster.run_block import BlockRun
 from hpgraph.cluster.triangles import TriangleRun
 from hpgraph.core.config import config
 from hpgraph.core.device import Device, require_cupy
+from hpgraph.core.versions import own_version
 
 # Blocks by graph and number.
 _blocks: dict[tuple[str, int], Block] = {}
@@ -66,7 +67,7 @@ class Left(NamedTuple):
 def versions() -> tuple[tuple[str, str], ...]:
     """Versions that all workers and the client must share: bytecode differs between versions of Python."""
     python = ".".join(platform.python_version_tuple()[:2])
-    return ("hpgraph", version("hpgraph")), ("Python", python), ("NumPy", version("numpy")), ("Numba", version("numba"))
+    return ("hpgraph", own_version()), ("Python", python), ("NumPy", version("numpy")), ("Numba", version("numba"))
 
 
 def describe(graph: str, device: Device, dask_worker: Any = None) -> Worker:

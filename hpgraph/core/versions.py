@@ -31,7 +31,7 @@ def show_versions(file: Any = None) -> None:
     hpgraph: ...
     """
     facts = {
-        "hpgraph": _version("hpgraph"),
+        "hpgraph": own_version(),
         "python": sys.version.split()[0],
         "platform": platform.platform(),
         "cores": f"{config.threads} threads of {os.cpu_count()}",
@@ -41,6 +41,11 @@ def show_versions(file: Any = None) -> None:
     }
     for name, value in facts.items():
         print(f"{name}: {value}", file=file)
+
+
+def own_version() -> str:
+    """The version of the library, which need not be installed."""
+    return sys.modules["hpgraph"].__version__  # type: ignore[no-any-return]
 
 
 def _version(package: str) -> str:

@@ -2,7 +2,7 @@
 
 import os
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, cast, overload
 
 from hpgraph.containers.divided_graph import DividedGraph, divide
 from hpgraph.containers.divided_streamed_graph import DividedStreamedGraph
@@ -87,22 +87,21 @@ def open(
     bytes_there = None if memory is None else Budget.of(memory).nbytes
     bytes_here = None if host_memory is None else Budget.of(host_memory, "host_memory", 0).nbytes
     file = GraphFile(place)
+    options: dict[str, Any] = {"memory": bytes_there, "host_memory": bytes_here}
+    if len(wanted) == 1:
+        return in_pages(file, StreamedGraph, device=wanted.kind, **options)
+    graph = in_pages(file, StreamedGraph)
+    if _fits_divided(graph, wanted, bytes_there):
+        return divide(graph.in_memory(), wanted, memory=bytes_there)
+    return in_pages(file, DividedStreamedGraph, devices=wanted, **options)
+
+
+def in_pages(file: GraphFile, kind: type[StreamedGraph], **options: Any) -> StreamedGraph:
+    """The graph in the pages of a file, with its names."""
     file.require_simple("a graph in pages")
-    out, into = file.pages("out"), file.pages("in") if file.header.directed else None
-    names = Names(file.names) if file.named else None
     directed = file.header.directed
-    several = len(wanted) > 1
-    if several and _fits_divided(out, directed, wanted, bytes_there):
-        whole = StreamedGraph(out, into, directed=directed).in_memory()
-        whole._names = names
-        return divide(whole, wanted, memory=bytes_there)
-    options: dict[str, Any] = {"directed": directed, "memory": bytes_there, "host_memory": bytes_here}
-    graph: StreamedGraph = (
-        DividedStreamedGraph(out, into, devices=wanted, **options)
-        if several
-        else StreamedGraph(out, into, device=wanted.kind, **options)
-    )
-    graph._names = names
+    graph = kind(file.pages("out"), file.pages("in") if directed else None, directed=directed, **options)
+    graph._names = Names(file.names) if file.named else None
     return graph
 
 
@@ -110,9 +109,10 @@ def open(
 BYTES_OF_VERTEX = 64
 
 
-def _fits_divided(pages: Pages, directed: bool, devices: Devices, memory: int | None) -> bool:
+def _fits_divided(graph: StreamedGraph, devices: Devices, memory: int | None) -> bool:
     """Whether each GPU has room for its part, three times its arcs as on one, and for the data of all vertices."""
     if memory is None:
         with next(iter(devices)).here:
             memory = free_memory(devices.kind) // 2
-    return 3 * plain_bytes(pages, directed) / len(devices) + BYTES_OF_VERTEX * pages.shape[0] <= memory
+    arcs = plain_bytes(cast(Pages, graph.pages(False)), graph.directed)
+    return 3 * arcs / len(devices) + BYTES_OF_VERTEX * graph.n_vertices <= memory

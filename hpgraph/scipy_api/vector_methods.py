@@ -233,6 +233,8 @@ class RowMethods(Indexing):
         if not is_number(other):
             is_array = not isinstance(other, RowMethods) and not is_sparse_vector(other)
             other = np.reshape(other, (1, -1)) if is_array else self._vector(other).row
+            if not is_array and other.shape != self.row.shape:
+                raise ValueError(f"inconsistent shapes {self.shape} and {other.shape[1:]}")
         result = getattr(self.row, name)(other)
         return self._from_row(result) if hasattr(result, "csr") else result.ravel()
 

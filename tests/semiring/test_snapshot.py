@@ -3,11 +3,12 @@
 import collections
 import ctypes
 import enum
+import importlib.metadata
 import types
 
 from hpgraph.semiring import get_unary
 from hpgraph.semiring.cuda import function_functor
-from hpgraph.semiring.fingerprint import fingerprint
+from hpgraph.semiring.fingerprint import _toolchain, fingerprint
 from hpgraph.semiring.function import Function
 from hpgraph.semiring.snapshot import Snapshot, copy_function
 
@@ -59,3 +60,21 @@ def test_members_of_an_enum_and_defaults_of_a_named_tuple_count():
 
     assert keys(1, 2) == keys(1, 2)
     assert len({*keys(1, 2), *keys(3, 4)}) == 4
+
+
+def test_fingerprints_need_no_installed_distribution(monkeypatch):
+    """A checkout on PYTHONPATH alone has no metadata of its own."""
+    found = importlib.metadata.distribution
+
+    def distribution(name):
+        if name == "hpgraph":
+            raise importlib.metadata.PackageNotFoundError(name)
+        return found(name)
+
+    def three():
+        return 3
+
+    before = fingerprint(three)
+    monkeypatch.setattr(importlib.metadata, "distribution", distribution)
+    _toolchain.cache_clear()
+    assert fingerprint(three) == before
