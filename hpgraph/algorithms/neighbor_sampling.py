@@ -1,5 +1,6 @@
 """Neighbours drawn at random, hop by hop: input of graph neural networks, a batch of seeds at a time."""
 
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from hpgraph.algorithms.distances import with_weights
-from hpgraph.algorithms.hop_sampling import Drawable, Draws, checked_draws, sample_hops
+from hpgraph.algorithms.hop_sampling import Drawable, Draws, checked_draws, checked_times, sample_hops
 from hpgraph.algorithms.layer_sampling import draw_layers
 from hpgraph.algorithms.random_choice import running_weights, seed_of
-from hpgraph.algorithms.temporal_rows import limits_of, rows_by_time
+from hpgraph.containers.adjacency import with_reverses
 from hpgraph.containers.graph import Graph, id, naming_arguments, one_of, vertex_names, whole
 from hpgraph.containers.temporal import TemporalGraph
 from hpgraph.core.device import Array, array_module, to_device
+from hpgraph.formats import CSR
 from hpgraph.kernels.backend import sampling
 
 # Hops and draws share a counter's bits: more than these would overlap.
@@ -235,11 +237,11 @@ def _of_times(
     if weight not in (None, False):
         raise ValueError("weight must be None for a TemporalGraph: its arcs are drawn alike, or the latest of them")
     starts = to_device(T.indices_of(seeds, "seeds"), T.device).astype(np.int64, copy=False)
-    limits = None if time is None else limits_of(T, time, len(starts) // draws.ends)
+    limits = None if time is None else _limits_of(T, time, len(starts) // draws.ends)
     if draws.window is not None:
         draws = draws._replace(window=T._span(draws.window, "window"))
     draw_seed = seed_of(seed, _STREAM)
-    return _one_relation(T, rows_by_time(T, incoming), starts, limits, fanouts_of(fanouts), draws, draw_seed)
+    return _one_relation(T, _rows_by_time(T, incoming), starts, limits, fanouts_of(fanouts), draws, draw_seed)
 
 
 def _one_relation(
@@ -266,3 +268,35 @@ def fanouts_of(fanouts: Any) -> list[int]:
     if not hops or len(hops) > _MAX_HOPS or not all(-1 <= fanout < _MAX_DRAWS for fanout in hops):
         raise ValueError(f"fanouts must be numbers of neighbours from 0 on, or -1 for all, a hop each, not {fanouts!r}")
     return hops
+
+
+# The arcs of temporal graphs for sampling: rows by vertex, each sorted by time.
+_MADE: weakref.WeakKeyDictionary[TemporalGraph, dict[bool, Drawable]] = weakref.WeakKeyDictionary()
+
+
+def _rows_by_time(T: TemporalGraph, incoming: bool) -> Drawable:
+    """The out-arcs, or in-arcs, of each vertex, numbered by their rows in `T`; cached."""
+    cached = _MADE.setdefault(T, {})
+    if incoming not in cached:
+        xp, n = array_module(T.device), T.n_vertices
+        source, target, number = T.source, T.target, xp.arange(T.n_edges)
+        if not T.directed:
+            source, target, number = with_reverses(source, target, number)
+        row, column = (target, source) if incoming else (source, target)
+        csr = CSR.from_coo(row, column, number, (n, n), duplicates="keep")
+        cached[incoming] = Drawable.of_times(None, None, csr.pattern, csr.data, T._time[csr.data])
+    return cached[incoming]
+
+
+def _limits_of(T: TemporalGraph, time: Any, count: int) -> Any:
+    """The time of each seed as a number of the graph's own unit; one between two of them is rounded down."""
+    if T._unit is None:
+        return checked_times(time, count, T.device)
+    if np.ndim(time) == 0:
+        return checked_times(np.int64(T._time_of(time, "time", up=False)), count, T.device)
+    limits = np.asarray(time)
+    if limits.dtype.kind != "M":
+        raise TypeError(f"time must be datetimes, as the times of the graph are, not of type {limits.dtype}")
+    if np.isnat(limits).any():
+        raise ValueError("time must not be NaT")
+    return checked_times(to_device(limits.astype(T._unit).view(np.int64), T.device), count, T.device)

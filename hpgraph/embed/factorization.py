@@ -7,7 +7,9 @@ approximate matrix decompositions", SIAM Review 53 (2011), algorithms 4.4 and 5.
 from collections.abc import Callable
 from typing import Any
 
+from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.random_choice import random_signs
+from hpgraph.containers.graph import Graph, whole
 from hpgraph.core.device import array_module, check_memory, everywhere
 
 # Oversampling, and passes of subspace iteration, each with a product with the operator and with its transpose.
@@ -68,3 +70,12 @@ def check_halves(dim: int) -> None:
     """Refuse an odd `dim`: both halves of a vector have the same length."""
     if dim % 2:
         raise ValueError(f"dim must be even: half of it for vertices as sources, half as targets; not {dim}")
+
+
+def checked(G: Any, weight: Any, dim: Any, copies: int) -> tuple[Graph, bool, int]:
+    """The graph, whether by weight, and the number of coordinates, for which some such arrays must fit."""
+    graph, weighted = with_weights(G, weight, parallel="sum")
+    n_columns = whole(dim, "dim", least=1)
+    n = graph.n_vertices
+    check_memory(4 * copies * n * n_columns, f"an embedding of {n:,} vertices by {n_columns} numbers", graph.device)
+    return graph, weighted, n_columns

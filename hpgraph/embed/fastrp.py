@@ -9,7 +9,7 @@ from hpgraph.algorithms.adjacency_operator import arc_sums, inverse
 from hpgraph.algorithms.random_choice import random_signs
 from hpgraph.containers.graph import Graph, naming_arguments, real, whole
 from hpgraph.core.device import Array, array_module
-from hpgraph.embed.arguments import checked
+from hpgraph.embed.factorization import checked
 
 
 @naming_arguments

@@ -8,8 +8,14 @@ import numpy as np
 from hpgraph.algorithms.adjacency_operator import ArcSums, arc_sums, inverse
 from hpgraph.containers.graph import Graph, naming_arguments, one_of, real, whole
 from hpgraph.core.device import Array, array_module
-from hpgraph.embed.arguments import checked
-from hpgraph.embed.factorization import check_halves, embedding_of, positive_eigenvectors, singular_vectors, thin_svd
+from hpgraph.embed.factorization import (
+    check_halves,
+    checked,
+    embedding_of,
+    positive_eigenvectors,
+    singular_vectors,
+    thin_svd,
+)
 
 # Relative tolerance of the truncated series, and maximum number of terms.
 _LEFT, _MAX_TERMS = 1e-4, 500

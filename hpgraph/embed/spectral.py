@@ -10,7 +10,7 @@ from hpgraph.algorithms.spectral_clustering import laplacian_parts, smooth_coord
 from hpgraph.containers.graph import Graph, naming_arguments, real, whole
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import Array, array_module
-from hpgraph.embed.arguments import checked
+from hpgraph.embed.factorization import checked
 
 # Tolerance of eigenvalues; float32 vectors are not more precise.
 _TOLERANCE = 1e-4

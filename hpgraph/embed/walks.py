@@ -10,8 +10,7 @@ from hpgraph.algorithms.random_walks import node2vec_walk, random_walk
 from hpgraph.containers.graph import Graph, naming_arguments, real, whole
 from hpgraph.containers.public import matrix_of_csr
 from hpgraph.core.device import Array, array_module, check_memory
-from hpgraph.embed.arguments import checked
-from hpgraph.embed.factorization import check_halves, embedding_of, positive_eigenvectors, singular_vectors
+from hpgraph.embed.factorization import check_halves, checked, embedding_of, positive_eigenvectors, singular_vectors
 from hpgraph.formats import CSR, occurrences
 
 # Bytes a pair of vertices while pairs are sorted, and bytes of a batch of pairs.

@@ -32,52 +32,31 @@ _PIECE = 1 << 16
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
-class _CountedFile(io.RawIOBase):
+class _CountedFile(io.FileIO):
     """A file opened for reading that updates a progress bar, shown after `PROGRESS_DELAY` seconds."""
 
     # Python closes an object whose file could not be opened, too.
-    _file: Any = None
     _bar: Any = None
 
     def __init__(self, path: Path, show: bool) -> None:
-        self._file = path.open("rb", buffering=0)
-        self._name = path.name
-        self._show = show
-        self._taken = 0
-        self._start = time.monotonic()
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        return self._file.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._file.tell()
+        super().__init__(path)
+        self._show, self._taken, self._start = show, 0, time.monotonic()
 
     def readinto(self, buffer: Any) -> int | None:
-        count = self._file.readinto(buffer)
+        count = super().readinto(buffer)
         self._taken += count or 0
         if self._bar is not None:
             self._bar.update(count)
         elif self._show and time.monotonic() - self._start > PROGRESS_DELAY:
-            self._open_bar()
+            self._bar = progress_bar(
+                total=os.fstat(self.fileno()).st_size, initial=self._taken, desc=f"reading {Path(str(self.name)).name}",
+                unit="B", unit_scale=True, file=sys.stderr,
+            )  # fmt: skip
         return count
-
-    def _open_bar(self) -> None:
-        size = os.fstat(self._file.fileno()).st_size
-        self._bar = progress_bar(
-            total=size, initial=self._taken, desc=f"reading {self._name}", unit="B", unit_scale=True, file=sys.stderr
-        )
 
     def close(self) -> None:
         if self._bar is not None:
             self._bar.close()
-        if self._file is not None:
-            self._file.close()
         super().close()
 
 

@@ -17,7 +17,7 @@ from hpgraph.containers.graph import Graph, naming_arguments, real, whole
 from hpgraph.core.device import array_module, check_memory
 from hpgraph.kernels.backend import layouts
 from hpgraph.kernels.layout import LINEAR, LOGARITHM, Forces
-from hpgraph.layout.forces import beginning, pulling
+from hpgraph.layout.geometry import beginning, pulling
 
 
 @naming_arguments

@@ -17,8 +17,7 @@ from hpgraph.core.device import array_module, check_memory
 from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.backend import kernels, layouts
 from hpgraph.kernels.layout import SQUARE
-from hpgraph.layout.forces import beginning, pulling
-from hpgraph.layout.geometry import checked, rescaled
+from hpgraph.layout.geometry import beginning, checked, pulling, rescaled
 
 # Minimum distance, and minimum force, that a step divides by, as in NetworkX.
 _MIN_LENGTH = 0.01

@@ -16,8 +16,7 @@ from hpgraph.core.device import array_module, check_memory, to_device
 from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.backend import layouts
 from hpgraph.kernels.layout import CONSTANT
-from hpgraph.layout.forces import beginning
-from hpgraph.layout.geometry import checked, rescaled
+from hpgraph.layout.geometry import beginning, checked, rescaled
 
 # Number of pivots for the initial positions by classical scaling.
 _BASIS = 50

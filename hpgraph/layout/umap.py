@@ -13,8 +13,7 @@ from hpgraph.core.device import array_module, check_memory
 from hpgraph.formats import CSR
 from hpgraph.kernels.backend import layouts
 from hpgraph.kernels.layout import Sampling
-from hpgraph.layout.forces import beginning, pulling
-from hpgraph.layout.geometry import checked, rescaled
+from hpgraph.layout.geometry import beginning, checked, pulling, rescaled
 from hpgraph.layout.spring import sfdp
 
 # umap-learn's number of epochs for small and large graphs, and the side of its initial square.

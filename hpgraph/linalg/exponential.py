@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import array_module
-from hpgraph.linalg.libraries import device_of_operator, library
-from hpgraph.linalg.norms import estimate
+from hpgraph.linalg.norms import device_of_operator, estimate, library
 from hpgraph.scipy_api.construct import eye
 from hpgraph.scipy_api.matrix import Matrix
 

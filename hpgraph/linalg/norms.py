@@ -1,12 +1,27 @@
 """Norms of a matrix, exact ones and an estimate by products only."""
 
+import importlib
 from typing import Any
 
 import numpy as np
 
-from hpgraph.core.device import array_module, everywhere
-from hpgraph.linalg.libraries import device_of_operator, library
+from hpgraph.core.device import Device, array_module, everywhere, is_cuda
 from hpgraph.scipy_api.matrix import Matrix
+
+
+def device_of_operator(A: Any) -> Device:
+    """The device on which a matrix, an array or a linear operator multiplies."""
+    if is_cuda(A) or type(A).__module__.startswith("cupyx."):
+        return "cuda"
+    device: Device = getattr(A, "device", "cpu")
+    return device if device == "cuda" else "cpu"
+
+
+def library(A: Any) -> Any:
+    """The module of linear algebra for the device of a matrix."""
+    return importlib.import_module(
+        "scipy.sparse.linalg" if device_of_operator(A) == "cpu" else "cupyx.scipy.sparse.linalg"
+    )
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None) -> Any:

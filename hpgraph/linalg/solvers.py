@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.core.device import is_sparse_matrix
-from hpgraph.linalg.libraries import device_of_operator, library
+from hpgraph.linalg.norms import device_of_operator, library
 from hpgraph.scipy_api.matrix import Matrix
 
 
