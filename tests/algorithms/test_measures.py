@@ -178,6 +178,11 @@ def test_at_the_ends():
     chain = hpg.Graph.from_edges([0, 1, 2], [1, 2, 3], directed=False)
     for size in (1e-170, 1, 1e155):
         assert abs(hpg.numeric_assortativity_coefficient(chain, size * np.array([1, 2, 3, 5])) - 5 / 14) < 1e-12
+    # A first value far from the mean of the others.
+    circle, far = hpg.datasets.watts_strogatz_graph(4000, 2, 0.0), np.random.default_rng(1).normal(0, 1, 4000)
+    far[0] = 100.0
+    wanted = np.corrcoef(np.r_[far, far], np.r_[np.roll(far, 1), np.roll(far, -1)])[0, 1]
+    assert hpg.numeric_assortativity_coefficient(circle, far) == pytest.approx(wanted, abs=1e-12)
     # Sums that float64 does not hold exactly.
     hubs = hpg.Graph.from_edges(np.repeat([0, 1], 150_000), np.r_[2:150_002, 2:150_002], directed=False)
     ends = np.concatenate((np.stack(hubs.edges()[:2]), np.stack(hubs.edges()[1::-1])), axis=1)

@@ -10,7 +10,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.communities.cpu_choice import MAX, PREFETCH_ARCS, fetch, mask_for, pays, slot_of, tables
 from hpgraph.kernels.communities.level import Level
 from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, SERIAL, njit, part, peek, prange, prefetch, put, team, vertex
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, prefetch, put, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import Rows
 from hpgraph.kernels.runtime.cpu.tasks import task_bounds, tasks
 from hpgraph.kernels.runtime.cpu.weights import entry
@@ -18,6 +18,8 @@ from hpgraph.kernels.runtime.cpu.weights import entry
 # Vertices by community: start of each, and start of its concatenated arcs. `fetching`: the members' rows
 # are long enough to prefetch.
 Members = namedtuple("Members", "starts members ends fetching")
+# Arcs from which threads share a pass: fewer take less time than a thread that has to wait for a core.
+_MIN_SHARED = 1 << 18
 
 
 def aggregate_communities(level: Level, label: Any) -> tuple[Level, Any]:
@@ -54,7 +56,7 @@ def weight_between(arcs: CSR, label: Any) -> int:
     units; an edge counts from both of its ends.
     """
     rows = Rows(arcs.indptr, arcs.indices, arcs.data)
-    if arcs.nnz <= SERIAL:
+    if arcs.nnz < _MIN_SHARED:
         each = np.zeros(1, np.int64)
         _between.alone(rows, label, each)
         return int(each[0])

@@ -1,25 +1,30 @@
 """Pearson's correlation of values at both ends of the arcs; and arcs that have their reverse.
 
-Sums of whole numbers are exact, so that one pass does; other values are centred first, in three.
+One pass adds up products and squares of differences from a value among them; another follows where that value is far
+from the mean, so that squares would cancel. Sums of whole numbers are exact.
 """
 
-from math import frexp, isfinite, sqrt
+from math import frexp, sqrt
 from typing import Any
 
 import numpy as np
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, part, peek, prange, put, team, vertex
+from hpgraph.kernels.runtime.cpu.kernel import LOOPS, njit, peek, prange, put, team, vertex
 from hpgraph.kernels.runtime.cpu.tasks import share_bounds
 
 # Sums in any order, so that they are vectorized: two products and their sum otherwise wait for each other.
 _SUMS = {"reassoc", "contract"}
-# Entries of a row that are added up without a branch.
-_FIRST = 4
+# Arcs from which threads share a pass: fewer take less time than a thread that has to wait for a core.
+_MIN_SHARED = 1 << 18
 # Entries of a block of running sums, which fits L1.
 _BLOCK = 2048
 # Sums of integers from 0 on that come out below it are exact in float64.
 _EXACT = 1 << 53
+# Sums of squares in between neither overflow nor lose digits, nor do products of sums.
+_LEAST, _MOST = 2.0**-600, 2.0**600
+# Share of the squares that must remain without the mean, for sums to have lost no more than three digits.
+_REMAINS = 1e-3
 
 
 def correlation(arcs: CSR, received: Any, x: Any, y: Any) -> float:
@@ -28,107 +33,86 @@ def correlation(arcs: CSR, received: Any, x: Any, y: Any) -> float:
         exact = _of_degrees(arcs, received, x, y)
         if exact is not None:
             return exact
-    with team() as threads:
-        each = np.empty((threads, 3))
-        x, x_sum, x_squares = first = _centred(x, arcs.degrees, arcs.nnz, each)
-        y, y_sum, y_squares = first if received is None else _centred(y, received, arcs.nnz, each)
-        # The centres are means up to rounding, for which the sums make up.
-        spread = (max(x_squares - x_sum**2 / arcs.nnz, 0.0) * max(y_squares - y_sum**2 / arcs.nnz, 0.0)) ** 0.5
-        if not spread:
-            return float("nan")
-        _multiply(arcs.indptr, arcs.indices, x, y, share_bounds(arcs.indptr, threads), each)
-        return (sum(each[:, 0].tolist()) - x_sum * y_sum / arcs.nnz) / spread
+    # Plain arrays, which kernels accept faster.
+    times = None if received is None else np.asarray(received)
+    x = np.ascontiguousarray(x, np.float64)
+    y = x if times is None else np.ascontiguousarray(y, np.float64)
+    row = int(np.searchsorted(arcs.indptr, 1)) - 1
+    ends = row, row if times is None else int(arcs.indices[0])
+    near = [float(x[ends[0]]), float(y[ends[1]])]
+    means = _means(arcs, times, x, y, near)
+    if not _LEAST < min(means[2], means[4]) <= max(means[2], means[4]) < _MOST:
+        x = _scaled(x, arcs.degrees)
+        y = x if times is None else _scaled(y, times)
+        near = [float(x[ends[0]]), float(y[ends[1]])]
+        means = _means(arcs, times, x, y, near)
+    if any(squares - mean * mean <= _REMAINS * squares for mean, squares in (means[1:3], means[3:])):
+        near = [near[0] + means[1], near[1] + means[3]]
+        means = _means(arcs, times, x, y, near)
+    both, x_mean, x_squares, y_mean, y_squares = means
+    x_spread, y_spread = sqrt(max(x_squares - x_mean**2, 0.0)), sqrt(max(y_squares - y_mean**2, 0.0))
+    # Equal sums of weights may differ by rounding.
+    if x_spread > 1e-14 * abs(near[0]) and y_spread > 1e-14 * abs(near[1]):
+        return (both - x_mean * y_mean) / (x_spread * y_spread)
+    return float("nan")
+
+
+def _means(arcs: CSR, received: Any, x: Any, y: Any, near: list[float]) -> list[float]:
+    """Means over the arcs of what `_totals` adds up, of differences from numbers near x and y."""
+    return [total / arcs.nnz for total in _totals(_add_products, arcs, received, x, y, *near)]
+
+
+def _scaled(value: Any, times: Any) -> Any:
+    """Values times a power of two, which is exact, so that those of vertices with arcs are near 1."""
+    held = value[times > 0]
+    return value * 2.0 ** -min(max(frexp(max(held.max(), -held.min()))[1], -1000), 1000)
+
+
+def _totals(add: Any, arcs: CSR, received: Any, *of: Any) -> list[float]:
+    """What a kernel adds up over the arcs: products, values and squares at sources, and the same two at targets."""
+    if arcs.nnz < _MIN_SHARED:
+        each = np.empty((1, 5))
+        add.alone(arcs.indptr, arcs.indices, received, *of, np.array([0, arcs.shape[0]]), each)
+    else:
+        with team() as threads:
+            each = np.empty((threads, 5))
+            add(arcs.indptr, arcs.indices, received, *of, share_bounds(arcs.indptr, threads), each)
+    both, *ends = each.sum(axis=0).tolist()
+    return [both, *(ends[:2] * 2 if received is None else ends)]
 
 
 def _of_degrees(arcs: CSR, received: Any, x: Any, y: Any) -> float | None:
     """The correlation of integers from 0 on, or None where float64 does not hold the sums of their squares."""
     times = None if received is None else np.asarray(received)
-    x, y = np.asarray(x), np.asarray(y)
-    with team() as threads:
-        each = np.empty((threads, 5))
-        _add_up(arcs.indptr, arcs.indices, times, x, y, share_bounds(arcs.indptr, threads), each)
-    if each[:, : 3 if received is None else 5].max() >= _EXACT:
+    sums = _totals(_add_up, arcs, times, np.asarray(x), np.asarray(y))
+    if max(sums) >= _EXACT:
         return None
-    both, *ends = (sum(map(int, column)) for column in each.T.tolist())
-    x_sum, x_squares, y_sum, y_squares = ends if received is not None else ends[:2] * 2
+    both, x_sum, x_squares, y_sum, y_squares = map(int, sums)
     spread = sqrt(arcs.nnz * x_squares - x_sum**2) * sqrt(arcs.nnz * y_squares - y_sum**2)
     return (arcs.nnz * both - x_sum * y_sum) / spread if spread else float("nan")
 
 
-def _centred(value: Any, times: Any, arcs: int, each: Any) -> tuple[Any, float, float]:
-    """Values in units of their range, less about their mean over arcs; their sum there, and that of their squares.
-
-    All are 0 if all values are equal. What vertices without arcs have does not matter.
-    """
-    # Plain arrays, which NumPy and kernels accept faster.
-    value, times = np.ascontiguousarray(value, np.float64), np.asarray(times)
-    _look_over(value, times, each)
-    least, largest, total = min(each[:, 0].tolist()), max(each[:, 1].tolist()), sum(each[:, 2].tolist())
-    # Equal sums of weights may differ by rounding.
-    if not 1e-14 * max(-least, largest) < largest - least < np.inf:
-        return value, 0.0, 0.0
-    centred = np.empty_like(value)
-    # Scaling by a power of two is exact.
-    scale = 2.0 ** -min(max(frexp(largest - least)[1], -1000), 1000)
-    # If the sum overflows, any value serves as the mean.
-    _centre(value, times, total / arcs if isfinite(total) else least, scale, centred, each)
-    return centred, sum(each[:, 0].tolist()), sum(each[:, 1].tolist())
-
-
-@part
-def _share(n, worker, workers):
-    return n * worker // workers, n * (worker + 1) // workers
-
-
-@njit(parallel=LOOPS, cache=True, nogil=True, fastmath=_SUMS | {"nnan", "nsz"})
-def _look_over(value, times, each):
-    """The least and the largest value of a vertex with arcs, and the sum over these; the sum alone is NaN if one is."""
-    for worker in prange(each.shape[0]):
-        first, last = _share(value.size, worker, each.shape[0])
-        least, largest, total = np.inf, -np.inf, 0.0
-        for v in range(first, last):
-            held, own = peek(times, v) > 0, peek(value, v)
-            low, high = own if held else np.inf, own if held else -np.inf
-            least, largest = low if low < least else least, high if high > largest else largest
-            total += peek(times, v) * own if held else 0.0
-        each[worker, 0], each[worker, 1], each[worker, 2] = least, largest, total
-
-
 @njit(parallel=LOOPS, cache=True, nogil=True, fastmath=_SUMS)
-def _centre(value, times, mean, scale, centred, each):
+def _add_products(indptr, indices, received, x, y, x_near, y_near, bounds, each):
+    """What `_add_up` adds up, of differences from numbers near x and y. Vertices without arcs may have NaN."""
     for worker in prange(each.shape[0]):
-        first, last = _share(value.size, worker, each.shape[0])
-        total, squares = 0.0, 0.0
-        for v in range(first, last):
-            own = (peek(value, v) - mean) * scale if peek(times, v) > 0 else 0.0
-            put(centred, v, own)
-            total += peek(times, v) * own
-            squares += peek(times, v) * own * own
-        each[worker, 0], each[worker, 1] = total, squares
-
-
-@part
-def _around(indices, y, first, last):
-    """Sum of y over the targets of the entries from first to last.
-
-    Branch-free for the first ones, even those past the row's end: lengths of short rows are unpredictable.
-    """
-    ahead, total = indices.size - 1, 0.0
-    for k in range(_FIRST):
-        total += peek(y, vertex(indices, min(first + k, ahead))) * np.float64(first + k < last)
-    for at in range(first + _FIRST, last):
-        total += peek(y, vertex(indices, at))
-    return total
-
-
-@njit(parallel=LOOPS, cache=True, nogil=True, fastmath=_SUMS)
-def _multiply(indptr, indices, x, y, bounds, each):
-    """Sum over arcs of products of x at sources and y at targets."""
-    for worker in prange(each.shape[0]):
-        total = 0.0
+        both, x_sum, x_squares, y_sum, y_squares = 0.0, 0.0, 0.0, 0.0, 0.0
         for v in range(bounds[worker], bounds[worker + 1]):
-            total += peek(x, v) * _around(indices, y, peek(indptr, v), peek(indptr, v + 1))
-        each[worker, 0] = total
+            first, last, around = peek(indptr, v), peek(indptr, v + 1), 0.0
+            for at in range(first, last):
+                around += peek(y, vertex(indices, at)) - y_near
+            own = peek(x, v) - x_near if first < last else 0.0
+            both += own * around
+            share = np.float64(last - first) * own
+            x_sum += share
+            x_squares += share * own
+            if received is not None:
+                times = peek(received, v)
+                other = peek(y, v) - y_near if times > 0 else 0.0
+                y_sum += times * other
+                y_squares += times * other * other
+        each[worker, 0], each[worker, 1], each[worker, 2] = both, x_sum, x_squares
+        each[worker, 3], each[worker, 4] = y_sum, y_squares
 
 
 @njit(parallel=LOOPS, cache=True, nogil=True, fastmath=_SUMS)
