@@ -66,14 +66,11 @@ def test_types_have_code_of_their_own() -> None:
         assert len({map_code(function, False, INT32)[0] for function in functions}) == 3
 
 
-MERGES = tuple(f"hpgraph::{kernel}<Merge>" for kernel in MERGE_KERNELS)
-
-
 @pytest.mark.parametrize(("arch", "nonzero"), list(zip(GENERATIONS, (False, True), strict=True)))
 def test_union_by_a_builtin_operator(arch: str, nonzero: bool) -> None:
     double = np.dtype("float64")
     code = merge_code(binary("plus"), binary("first"), binary("second"), FLOAT32, INT64, INT32, double, nonzero)
-    compiles(MERGE, code[0], code[1], MERGES, arch)
+    compiles(MERGE, code[0], code[1], MERGE_KERNELS, arch)
 
 
 GAP = IndexBinaryOp("gap", lambda a, i, j, b, k, m, theta: a * theta + m - i, theta=2)
@@ -85,21 +82,21 @@ def test_intersection(op: Any) -> None:
     for nonzero in (False, True):
         code = merge_code(function, None, None, FLOAT32, INT64, INT64, function.dtype, nonzero)
         assert not code[1]
-        compiles(MERGE, code[0], (), MERGES)
+        compiles(MERGE, code[0], (), MERGE_KERNELS)
 
 
 def test_patterns() -> None:
     keep = entry_function(get_binary("pair"), BOOL, BOOL)
-    compiles(MERGE, merge_code(keep, keep, keep, None, None, INT32, None)[0], (), MERGES)
+    compiles(MERGE, merge_code(keep, keep, keep, None, None, INT32, None)[0], (), MERGE_KERNELS)
     code = merge_code(None, keep, None, None, FLOAT32, INT32, BOOL)
-    compiles(MERGE, code[0], (), MERGES)
+    compiles(MERGE, code[0], (), MERGE_KERNELS)
 
 
 def test_a_python_function() -> None:
     function = binary(lambda a, b: a * a + b if a > 0 else b - a)
     code = merge_code(function, function, function, FLOAT32, INT64, INT32, function.dtype, True)
     assert not code[1]
-    compiles(MERGE, code[0], code[1], MERGES)
+    compiles(MERGE, code[0], code[1], MERGE_KERNELS)
 
 
 @pytest.mark.parametrize("width", WORD_TYPES)

@@ -8,7 +8,7 @@ import numpy as np
 from hpgraph.core.device import cupy
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.kernels.runtime.cuda.compile import load
-from hpgraph.semiring.c_types import c_type
+from hpgraph.kernels.runtime.cuda.structs import traits
 from hpgraph.semiring.cuda import LinkedCode, binary_functor
 
 SOURCE = "kronecker.cuh"
@@ -22,21 +22,11 @@ def kron_code(
 ) -> tuple[str, tuple[LinkedCode, ...]]:
     """The C++ text before `kronecker.cuh`, and the code to link with it."""
     code = binary_functor(op, *types, "Apply")
-    flag = {True: "true", False: "false"}
-    a_index, b_index, index = map(c_type, ids)
-    source = f"""{code.source}struct Kronecker {{
-    typedef {c_type(types[0])} A;
-    typedef {c_type(types[1])} B;
-    typedef {c_type(op.result_dtype(*types))} C;
-    typedef {a_index} AIndex;
-    typedef {b_index} BIndex;
-    typedef {index} Index;
-    static constexpr bool a_pattern = {flag[patterns[0]]};
-    static constexpr bool b_pattern = {flag[patterns[1]]};
-    __device__ static C apply(A a, B b) {{ return Apply::apply(a, b); }}
-}};
-"""
-    return source, code.ltoir
+    values = zip("ABC", (*types, op.result_dtype(*types)), strict=True)
+    aliases = {**dict(values), **dict(zip(("AIndex", "BIndex", "Index"), ids, strict=True))}
+    flags = dict(zip(("a_pattern", "b_pattern"), patterns, strict=True))
+    apply = "    __device__ static C apply(A a, B b) { return Apply::apply(a, b); }\n"
+    return code.source + traits("Kronecker", aliases, flags, apply), code.ltoir
 
 
 def kron(a: CSR, b: CSR, op: Any, types: tuple[Any, Any], shape: tuple[int, int]) -> CSR:

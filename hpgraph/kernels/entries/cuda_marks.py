@@ -1,6 +1,5 @@
 """Entries of a matrix marked in a bitmap on the GPU, and the matrix of those: see marks.cuh."""
 
-import functools
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -51,16 +50,14 @@ class Marks:
         return int(self.before[-1])
 
 
-@functools.lru_cache(maxsize=64)
-def _kernel(gpu: int, name: str) -> Any:
+def _kernel(name: str) -> Any:
     return load(SOURCE, names=(name,), title="marked entries").function(name)
 
 
 def mark_true(wanted: Any) -> Marks:
     """Marks of the entries for which an array of bool, shape (nnz,), is true."""
     name, marks = "hpgraph::mark_true", Marks.empty(len(wanted))
-    kernel = _kernel(cupy.cuda.runtime.getDevice(), name)
-    kernel((marks.blocks,), (THREADS,), (wanted, np.int64(marks.entries), marks.argument))
+    _kernel(name)((marks.blocks,), (THREADS,), (wanted, np.int64(marks.entries), marks.argument))
     return marks.add_up()
 
 
@@ -73,11 +70,10 @@ def keep_marked(csr: CSR, marks: Marks) -> CSR:
     name = f"hpgraph::keep_marked<{ID_TYPES[csr.indices.itemsize]}, {WORD_TYPES[width]}>"
     indptr, indices = cupy.empty(len(csr.indptr), np.int64), cupy.empty(kept, csr.indices.dtype)
     data = None if csr.data is None else cupy.empty(kept, csr.data.dtype)
-    kernel = _kernel(cupy.cuda.runtime.getDevice(), name)
     blocks = -(-max(csr.nnz, len(csr.indptr)) // TILE)
     rows, entries = np.int64(csr.shape[0]), np.int64(csr.nnz)
     arguments = csr.indptr, rows, csr.indices, csr.data, entries, marks.argument, indptr, indices, data
-    kernel((blocks,), (THREADS,), arguments)
+    _kernel(name)((blocks,), (THREADS,), arguments)
     return CSR(csr.shape, indptr, indices, data, validate=False)
 
 

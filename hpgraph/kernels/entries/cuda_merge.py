@@ -11,12 +11,13 @@ from hpgraph.kernels.entries.cuda import branches
 from hpgraph.kernels.entries.cuda_marks import THREADS, TILE, Marks
 from hpgraph.kernels.entries.cuda_splice import is_spliced, splice
 from hpgraph.kernels.runtime.cuda.compile import Module, load
-from hpgraph.kernels.runtime.cuda.structs import struct
-from hpgraph.semiring.c_types import c_type
+from hpgraph.kernels.runtime.cuda.structs import struct, traits
 from hpgraph.semiring.cuda import INCLUDE, LinkedCode
 
 SOURCE = "merge.cuh"
-MERGE_KERNELS = ("rank_left", "rank_right", "merge_rows", "merge_left", "merge_right")
+MERGE_KERNELS = tuple(
+    f"hpgraph::{name}<Merge>" for name in ("rank_left", "rank_right", "merge_rows", "merge_left", "merge_right")
+)
 
 
 @functools.lru_cache(maxsize=512)
@@ -25,27 +26,11 @@ def merge_code(
     index_dtype: np.dtype[Any], dtype: np.dtype[Any] | None, nonzero: bool = False,
 ) -> tuple[str, tuple[LinkedCode, ...]]:  # fmt: skip
     """The C++ text before `merge.cuh`, and the code to link with it; dtypes are None for patterns."""
-    flag = {True: "true", False: "false"}
-    x, y, r = (c_type(bool if given is None else given) for given in (x_dtype, y_dtype, dtype))
     source, ltoir, members = branches(both, left, right, dtype is not None)
-    source = f"""{INCLUDE}{source}struct Merge {{
-    typedef {c_type(index_dtype)} Index;
-    typedef {x} X;
-    typedef {y} Y;
-    typedef {r} R;
-    static constexpr bool x_pattern = {flag[x_dtype is None]};
-    static constexpr bool y_pattern = {flag[y_dtype is None]};
-    static constexpr bool r_pattern = {flag[dtype is None]};
-    static constexpr bool nonzero = {flag[nonzero]};
-{members}}};
-"""
-    return source, ltoir
-
-
-@functools.lru_cache(maxsize=512)
-def _merge_module(gpu: int, code: tuple[str, tuple[LinkedCode, ...]], name: str) -> Module:
-    names = tuple(f"hpgraph::{kernel}<Merge>" for kernel in MERGE_KERNELS)
-    return load(SOURCE, prologue=code[0], ltoir=code[1], names=names, title=f"the merge by {name}")
+    values = {"X": x_dtype, "Y": y_dtype, "R": dtype}
+    types = {"Index": index_dtype, **{name: "bool" if given is None else given for name, given in values.items()}}
+    flags = {**{f"{name.lower()}_pattern": given is None for name, given in values.items()}, "nonzero": nonzero}
+    return INCLUDE + source + traits("Merge", types, flags, members), ltoir
 
 
 def merge(
@@ -64,9 +49,9 @@ def merge(
         return splice(a, b, both, right, fills, merge)
     rows = a.shape[0]
     check_memory((ids.itemsize + 1) * (a.nnz + (b.nnz if right is not None else 0)), "merging two matrices", "cuda")
-    code = merge_code(both, left, right, a.dtype, b.dtype, ids, dtype, nonzero)
+    prologue, ltoir = merge_code(both, left, right, a.dtype, b.dtype, ids, dtype, nonzero)
     title = next((function.name for function in (both, left, right) if function is not None), "nothing")
-    module = _merge_module(cupy.cuda.runtime.getDevice(), code, title)
+    module = load(SOURCE, prologue=prologue, ltoir=ltoir, names=MERGE_KERNELS, title=f"the merge by {title}")
     first, second = (csr.indices.astype(ids, copy=False) for csr in (a, b))
     x, y = (np.dtype(bool) if csr.dtype is None else csr.dtype for csr in (a, b))
     operands = (struct(a.indptr, first, a.data, a.nnz), struct(b.indptr, second, b.data, b.nnz), np.int64(rows))

@@ -9,10 +9,11 @@ from hpgraph.core.device import check_memory, cupy
 from hpgraph.formats import CSR
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.row_bins import address, words
+from hpgraph.kernels.runtime.cuda.structs import traits
 from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.cuda import LinkedCode, binary_functor, function_functor, monoid_functor
 
-SOURCE = "spgemm.cuh"
+SOURCE, TITLE = "spgemm.cuh", "products of matrices"
 # As in the CUDA source.
 THREADS, LONG_THREADS, MIN, WINDOWED, KINDS, CURSORS = 256, 128, 64, 6, 7, 512
 # Columns of a window in the numeric pass, and in the symbolic one.
@@ -34,11 +35,8 @@ def multiply_code(
     within: bool = False,
 ) -> tuple[str, tuple[LinkedCode, ...]]:  # fmt: skip
     """The C++ text before the kernels of matrix products, and the code to link with it."""
-    a, b, c = (c_type(dtype) for dtype in (product.a_dtype, product.b_dtype, product.dtype))
-    op = product.semiring.multiply
-    monoid = monoid_functor(reduce, product.dtype, "Reduce")
-    ltoir = monoid.ltoir
-    source = monoid.source
+    op, c, monoid = product.semiring.multiply, c_type(product.dtype), monoid_functor(reduce, product.dtype, "Reduce")
+    source, ltoir = monoid.source, monoid.ltoir
     if product.index is not None:
         value = f"({c}){product.index}"
     elif op.cpp == "pair":
@@ -47,34 +45,21 @@ def multiply_code(
         if op.position is None:
             code, value = binary_functor(op, product.a_dtype, product.b_dtype, "Times", product.dtype), "(a, b)"
         else:
-            types = product.a_dtype, product.b_dtype, np.int64, np.int64, np.int64
-            code, value = function_functor(product, types, product.dtype, "Times"), "(a, b, i, k, j)"
+            read = product.a_dtype, product.b_dtype, np.int64, np.int64, np.int64
+            code, value = function_functor(product, read, product.dtype, "Times"), "(a, b, i, k, j)"
         source += code.source
         ltoir += code.ltoir
         value = f"Times::apply{value}"
-    flag = {True: "true", False: "false"}
-    source += f"""struct Multiply {{
-    typedef {a} A;
-    typedef {b} B;
-    typedef {c} C;
-    typedef {c_type(index_dtype)} Index;
-    static constexpr bool reads_a = {flag[has_a and product.reads_a]};
-    static constexpr bool reads_b = {flag[has_b and product.reads_b]};
-    static constexpr bool counts = {flag[product.semiring.counts]};
-    static constexpr bool excludes = {flag[excludes]};
-    static constexpr bool within = {flag[within]};
-    __device__ static C product(A a, B b, long long i, long long k, long long j) {{ return {value}; }}
+    types = {"A": product.a_dtype, "B": product.b_dtype, "C": product.dtype, "Index": index_dtype}
+    flags = {
+        "reads_a": has_a and product.reads_a, "reads_b": has_b and product.reads_b, "counts": product.semiring.counts,
+        "excludes": excludes, "within": within,
+    }  # fmt: skip
+    members = f"""    __device__ static C product(A a, B b, long long i, long long k, long long j) {{ return {value}; }}
     __device__ static C reduce(C a, C b) {{ return Reduce::apply(a, b); }}
     __device__ static C identity() {{ return Reduce::identity(); }}
-}};
 """
-    return source, tuple(dict.fromkeys(ltoir))
-
-
-@functools.lru_cache(maxsize=512)
-def load_product(gpu: int, source: str, names: tuple[str, ...], code: tuple[str, tuple[LinkedCode, ...]]) -> Module:
-    """The kernels for one product on one GPU."""
-    return load(source, prologue=code[0], ltoir=code[1], names=names, title="products of matrices")
+    return source + traits("Multiply", types, flags, members), tuple(dict.fromkeys(ltoir))
 
 
 def run(module: Module, name: str, blocks: int, threads: int, shared: int, *arguments: Any) -> None:
@@ -101,10 +86,9 @@ def by_rows(a: CSR, b: CSR, product: Any, reduce: Any, mask: CSR | None, *, with
     rows, columns = a.shape[0], b.shape[1]
     dtype = product.dtype
     ids = np.result_type(*(csr.indices.dtype for csr in (a, b, mask) if csr is not None))
-    code = multiply_code(
-        product, reduce, a.data is not None, b.data is not None, ids, mask is not None and not within, within
-    )
-    module = load_product(cupy.cuda.runtime.getDevice(), SOURCE, KERNELS, code)
+    excludes = mask is not None and not within
+    prologue, ltoir = multiply_code(product, reduce, a.data is not None, b.data is not None, ids, excludes, within)
+    module = load(SOURCE, prologue=prologue, ltoir=ltoir, names=KERNELS, title=TITLE)
     held = [None if csr is None else csr.indices.astype(ids, copy=False) for csr in (a, b, mask)]
     factors = words(
         address(a.indptr), address(held[0]), address(a.data), address(b.indptr), address(held[1]), address(b.data),

@@ -10,7 +10,7 @@ from hpgraph.kernels.entries.cuda_marks import keep_marked, mark_true
 from hpgraph.kernels.runtime.cuda.compile import load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
 from hpgraph.kernels.runtime.cuda.row_bins import address, words
-from hpgraph.kernels.spgemm.cuda import by_rows, load_product, multiply_code, run
+from hpgraph.kernels.spgemm.cuda import TITLE, by_rows, multiply_code, run
 
 SOURCE = "masked_dots.cuh"
 # As in the CUDA source.
@@ -33,7 +33,7 @@ def masked_work(mask: CSR, a: CSR, row_lengths: Any, column_lengths: Any) -> tup
     """`hpgraph.kernels.spgemm.cpu_masked.masked_work` on the GPU, estimated from a sample of the rows; waits for it."""
     ids = np.result_type(mask.indices.dtype, a.indices.dtype)
     name = f"masked_work<{'int' if ids.itemsize == 4 else 'long long'}>"
-    module = load(SOURCE, prologue=_NOTHING, names=(f"hpgraph::{name}",), title="products of matrices")
+    module = load(SOURCE, prologue=_NOTHING, names=(f"hpgraph::{name}",), title=TITLE)
     totals = cupy.zeros(2, np.uint64)
     rows = mask.shape[0]
     step = max(1, rows // SAMPLE)
@@ -50,8 +50,8 @@ def multiply_by_dots(mask: CSR, a: CSR, b_turned: CSR, product: Any, reduce: Any
     ids = np.result_type(*(csr.indices.dtype for csr in (mask, a, b_turned)))
     room = 2 * dtype.itemsize + 3 * ids.itemsize + 10
     check_memory(places * room, f"a product at {places} places", "cuda")
-    code = multiply_code(product, reduce, a.data is not None, b_turned.data is not None, ids)
-    module = load_product(cupy.cuda.runtime.getDevice(), SOURCE, KERNELS, code)
+    prologue, ltoir = multiply_code(product, reduce, a.data is not None, b_turned.data is not None, ids)
+    module = load(SOURCE, prologue=prologue, ltoir=ltoir, names=KERNELS, title=TITLE)
     held = [csr.indices.astype(ids, copy=False) for csr in (mask, a, b_turned)]
 
     def operands(*turned: Any) -> Any:

@@ -8,9 +8,8 @@ import numpy as np
 from hpgraph.core.device import cupy
 from hpgraph.kernels.runtime.cuda.compile import Kernel, load
 from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors as multiprocessors
-from hpgraph.kernels.runtime.cuda.structs import Layout, StructLayout
+from hpgraph.kernels.runtime.cuda.structs import Layout, StructLayout, word
 from hpgraph.kernels.runtime.cuda.structs import struct as struct
-from hpgraph.semiring.c_types import c_type
 
 
 class KernelSet:
@@ -34,7 +33,7 @@ class KernelSet:
 
     def text(self, **types: Any) -> dict[str, Any]:
         """Name expressions, and what precedes and follows the source, for dtypes, flags or text of parameters."""
-        words = {parameter: _word(given) for parameter, given in types.items()}
+        words = {parameter: word(given) for parameter, given in types.items()}
         typed = {parameter: given for parameter, given in types.items() if isinstance(given, (np.dtype, str))}
         return {
             "names": tuple(name.format(**words) for name in self._names.values()),
@@ -69,9 +68,3 @@ class Kernels:
         """Launch a kernel with a thread for each item, if there are any."""
         if items:
             self.launch(name, -(-items // self.threads), *arguments)
-
-
-def _word(given: Any) -> str:
-    if isinstance(given, bool):
-        return "true" if given else "false"
-    return c_type(given) if isinstance(given, np.dtype) else str(given)

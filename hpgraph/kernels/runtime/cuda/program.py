@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hpgraph.kernels.runtime.cuda.specialization import Specialization
-from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.runtime.cuda.structs import struct, word
 from hpgraph.kernels.runtime.functions import functions_of
 from hpgraph.kernels.runtime.program import Beginning, ProgramCode
 from hpgraph.semiring import get_monoid
@@ -122,7 +122,7 @@ class CUDAProgram(DeviceFunctions):
                 *self._constants(m),
                 self._method(m, "gather", arc, "u, weight, v"),
                 self._method("bool", "edge_cond", arc, "u, weight, v"),
-                f"    static constexpr bool REPLIES = {_cpp('hpg_reply' in self._functions)};",
+                f"    static constexpr bool REPLIES = {word('hpg_reply' in self._functions)};",
                 self._method(m, "reply", arc, "u, weight, v"),
                 self._method("bool", "reply_cond", arc, "u, weight, v"),
                 self._method("bool", "cond", "long long v", "v"),
@@ -172,12 +172,12 @@ class CUDAProgram(DeviceFunctions):
             f"    typedef {message} Message, Number;",
             "    static constexpr int WIDTH = 0;",
             f"    static constexpr int SUMS = {code.aggregates};",
-            f"    static constexpr bool CHOOSES_ARCS = {_cpp(code.edge_cond is not None)};",
-            f"    static constexpr bool CHOOSES_VERTICES = {_cpp(code.cond is not None)};",
-            f"    static constexpr bool READS_WORLD = {_cpp(bool(code.cells))};",
-            f"    static constexpr bool READS_RECEIVERS = {_cpp(code.reads_receivers)};",
+            f"    static constexpr bool CHOOSES_ARCS = {word(code.edge_cond is not None)};",
+            f"    static constexpr bool CHOOSES_VERTICES = {word(code.cond is not None)};",
+            f"    static constexpr bool READS_WORLD = {word(bool(code.cells))};",
+            f"    static constexpr bool READS_RECEIVERS = {word(code.reads_receivers)};",
             self._joins[1],
-            f"    static constexpr bool MIN = {_cpp(code.reduce == get_monoid('min'))};",
+            f"    static constexpr bool MIN = {word(code.reduce == get_monoid('min'))};",
         ]
 
     def _initial_values(self) -> list[str]:
@@ -199,7 +199,7 @@ class CUDAProgram(DeviceFunctions):
         """C++ text before the struct, and in it, for a monoid that operators.cuh has atomics for."""
         # A bool is a byte here, which operators.cuh would add and multiply as a number.
         operator = None if self.code.message == _BOOL else self.code.reduce.cpp
-        flag = f"    static constexpr bool JOINS_BUILT_IN = {_cpp(operator is not None)};"
+        flag = f"    static constexpr bool JOINS_BUILT_IN = {word(operator is not None)};"
         if operator is None:
             return "", flag
         declared = f"namespace hpgraph {{ namespace op {{ struct {operator}; }} }}\n"
@@ -255,10 +255,6 @@ def _fills(dtypes: tuple[np.dtype, ...], beginnings: tuple[Beginning | None, ...
 def _packed_fills(dtypes: tuple[np.dtype, ...], beginnings: tuple[Beginning | None, ...]) -> bytes:
     """`_fills` as fields that follow addresses."""
     return struct(*_fills(dtypes, beginnings))
-
-
-def _cpp(flag: bool) -> str:
-    return "true" if flag else "false"
 
 
 @lru_cache(maxsize=256)
@@ -361,7 +357,7 @@ struct Product {{
     typedef {c_type(self._ids)} Index;
     typedef Program::Weight Weight;
     typedef ::Program Gather;
-    static constexpr bool pattern = {"true" if self._pattern else "false"}, filtered = true, terminates = false;
+    static constexpr bool pattern = {word(self._pattern)}, filtered = true, terminates = false;
     __device__ static Message identity() {{ return Program::neutral(); }}
     __device__ static bool terminal(const Message&) {{ return false; }}
     __device__ static Message reduce(Message a, const Message& b) {{

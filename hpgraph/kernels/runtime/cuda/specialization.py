@@ -10,9 +10,12 @@ from hpgraph.core.device import cupy
 from hpgraph.formats import RowFormat
 from hpgraph.kernels.runtime.cuda.compile import Module, load
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
-from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.runtime.cuda.structs import struct, traits
 from hpgraph.semiring.c_types import c_type
 from hpgraph.semiring.cuda import LinkedCode, binary_functor, gather_functor, monoid_functor
+
+# Only messages that a push may send are combined atomically.
+_ATOMIC = "static bool atomic_reduce(Message* where, Message a) { return Reduce::atomic_combine(where, a); }"
 
 
 @dataclass(frozen=True)
@@ -98,32 +101,19 @@ def specialize(
     if accum is not None:
         codes.append(binary_functor(accum, message_dtype, message_dtype, "Accumulate", message_dtype))
         accumulate = "return Accumulate::apply(a, b);"
-    message = c_type(message_dtype)
-    # Only messages that a push may send are combined atomically.
-    atomic = "static bool atomic_reduce(Message* where, Message a) { return Reduce::atomic_combine(where, a); }"
-    prologue = f"""{gather.source}{"".join(code.source for code in codes)}
-struct Product {{
-    typedef {message} Message;
-    typedef {c_type(index_dtype)} Index;
-    typedef {c_type(weight)} Weight;
-    typedef ::Gather Gather;
-    static constexpr bool pattern = {_cpp(weight_dtype is None)};
-    static constexpr bool filtered = {_cpp(filtered)};
-    static constexpr bool terminates = Reduce::has_terminal;
+    members = f"""    static constexpr bool terminates = Reduce::has_terminal;
     __device__ static Message identity() {{ return Reduce::identity(); }}
     __device__ static bool terminal(Message a) {{ return Reduce::is_terminal(a); }}
     __device__ static Message reduce(Message a, Message b) {{ return Reduce::apply(a, b); }}
-    {"" if message_dtype.kind == "c" else f"__device__ {atomic}"}
+    {"" if message_dtype.kind == "c" else f"__device__ {_ATOMIC}"}
     __device__ static Message accumulate(Message a, Message b) {{ {accumulate} }}
-}};
 """
+    types = {"Message": message_dtype, "Index": index_dtype, "Weight": weight, "Gather": "::Gather"}
+    product = traits("Product", types, {"pattern": weight_dtype is None, "filtered": filtered}, members)
+    prologue = f"{gather.source}{''.join(code.source for code in codes)}\n{product}"
     ltoir = tuple(dict.fromkeys((*gather.ltoir, *(linked for code in codes for linked in code.ltoir))))
     title = f"products over {reduce.name} in {message_dtype}"
     return Specialization(prologue, ltoir, gather, title)
-
-
-def _cpp(flag: bool) -> str:
-    return "true" if flag else "false"
 
 
 def contiguous(state: tuple[Any, ...]) -> tuple[Any, ...]:

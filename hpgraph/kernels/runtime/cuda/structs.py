@@ -1,6 +1,6 @@
 """C structs and parameters of kernels: their layouts in memory, one description for the host and for the compiler."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property
 from struct import Struct, error
 from typing import Any
@@ -11,6 +11,20 @@ from hpgraph.semiring.cuda import c_type
 
 # Alignment of a parameter in the block of all; no struct that is passed needs more.
 _ALIGNMENT = 16
+
+
+def word(given: Any) -> str:
+    """A dtype, a flag or a text in C++."""
+    if isinstance(given, bool):
+        return "true" if given else "false"
+    return c_type(given) if isinstance(given, np.dtype) else str(given)
+
+
+def traits(name: str, types: Mapping[str, Any], flags: Mapping[str, bool], members: str) -> str:
+    """A C++ struct by which templates are specialized: its types and flags, and text of the other members."""
+    lines = [f"    typedef {word(kind)} {alias};\n" for alias, kind in types.items()]
+    lines += [f"    static constexpr bool {flag} = {word(value)};\n" for flag, value in flags.items()]
+    return f"struct {name} {{\n{''.join(lines)}{members}}};\n"
 
 
 def struct(*fields: Any) -> bytes:
