@@ -67,6 +67,46 @@ def test_parents_where_arcs_have_their_reverse(kind, k, device):
         assert (parent[lane] == smallest_parents(csr, expected)).all()
 
 
+def orders(n):
+    """Numberings of a path of n vertices: of its k-th vertex the id."""
+    k, drawn = np.arange(n), np.random.default_rng(7)
+    pieces = np.array_split(k, n // 90)
+    from_the_middle = np.where(k < n // 2, 2 * (n // 2 - k) - 1, 2 * (k - n // 2))
+    return {
+        "natural": k, "back": n - 1 - k, "by strides": 7 * k % n, "from the middle": from_the_middle,
+        "pieces": np.concatenate([pieces[i] for i in drawn.permutation(len(pieces))]),
+        "at random": drawn.permutation(n),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("depth", [None, 1500])
+@pytest.mark.parametrize(
+    "kind", ["natural", "back", "by strides", "from the middle", "pieces", "at random", "cycle", "one way"]
+)
+def test_chains_in_any_order(kind, depth, device):
+    """A GPU examines many vertices ahead of a search while their ids keep a stride."""
+    n = 3000
+    order = orders(n).get(kind, np.arange(n))
+    G = hpg.Graph.from_edges(
+        np.r_[order[:-1], order[-1:]] if kind == "cycle" else order[:-1],
+        np.r_[order[1:], order[:1]] if kind == "cycle" else order[1:], n_vertices=n, directed=kind == "one way",
+    ).to(device)  # fmt: skip
+    place = np.argsort(order)
+    for k in (2, 70):
+        sources = np.random.default_rng(8).choice(n, k, replace=False)
+        level, parent = tree_of(hpg.bfs(G, sources=sources, max_depth=depth))
+        ahead = place - place[sources][:, None]
+        expected = abs(ahead)
+        if kind == "cycle":
+            expected = np.minimum(expected, n - expected)
+        outside = expected > (n if depth is None else depth)
+        expected = np.where(outside | (ahead < 0) if kind == "one way" else outside, -1, expected)
+        assert (level == expected).all()
+        inner = expected > 0
+        assert ((parent < 0) == (expected < 0)).all()
+        assert (np.take_along_axis(level, np.maximum(parent, 0), 1)[inner] == expected[inner] - 1).all()
+
+
 def test_wide_ids(device, wide_graph):
     csr = random_digraph(500, 2000, seed=3)
     found = hpg.bfs(wide_graph(csr, directed=True).to(device), sources=[7, 9])

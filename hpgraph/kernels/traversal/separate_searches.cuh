@@ -7,7 +7,8 @@
 //
 // Meanwhile each source has a bitmap of the reached vertices: the bits of 256 consecutive vertices are in one sector,
 // which stays in the second-level cache while the frontier passes through them. Where the frontier is a few vertices,
-// as on a path, one warp runs alone and keeps these bits in the first-level cache.
+// as on a path, one warp runs alone and keeps these bits in the first-level cache. Where the ids of a path's vertices
+// keep a stride, the lanes examine many of them at once.
 #pragma once
 #include "warp.cuh"
 #include "source_entries.cuh"
@@ -204,6 +205,10 @@ private:
         return now.count <= WARP_ARCS && now.arcs <= WARP_ARCS && (i64)now.arcs <= most;
     }
 
+    __device__ bool is_over(i64 step, const SeparateTally& now) const {
+        return now.count == 0 || step == limit || !is_thin(now);
+    }
+
     // By one thread: add the frontier that sends after superstep `step` to the trace.
     __device__ void note(i64 step, const SeparateTally& now) const {
         if (step >= trace.room) return;
@@ -251,9 +256,10 @@ private:
         const Sender<Index>* from = slots(which);
         Sender<Index>* const to = slots(1 - which);
         const u32 lane = lane_of_warp();
+        const i64 began = step;
         SeparateTally traced{};  // of one superstep of 32
-        for (u32 steps = 1;; ++steps) {
-            const u32 row = (steps - 1) % 32;
+        Index before = 0;        // the lane's sender 32 supersteps ago
+        for (u32 row = 0;; ++row) {
             if (lane == row) traced = {now.arcs, now.count, 0, 0};
             ++step;
             // A group of lanes for each sender, as large as their number allows.
@@ -297,17 +303,91 @@ private:
             // The sum of many arcs is needed once.
             now.arcs = warp_sum((u32)min(arcs, (u64)WARP_ARCS + 1));
             if (now.arcs > WARP_ARCS) now.arcs = warp_sum(arcs);
-            const bool ends = now.count == 0 || step == limit || !is_thin(now);
-            if (lane == row && !ends) traced.pairs = now.pairs;
-            if ((ends || row == 31) && lane <= row) {
-                const i64 before = step - 1 - row + lane;
-                note(before, traced), note_pairs(before + 1, traced.pairs);
+            bool ends = is_over(step, now);
+            if (!ends) {
+                if (lane == row) traced.pairs = now.pairs;
+                if (lane == 0) delivery.account_source(source, now.pairs, step);
+                if (row < 31) continue;
+            }
+            if (lane <= row) note(step - 1 - row + lane, traced), note_pairs(step - row + lane, traced.pairs);
+            if (!ends) {
+                row = ~0u;
+                const Index moved = one.vertex - before;
+                before = one.vertex;
+                if (now.count <= 2 && __all_sync(ALL, moved % 32 == 0 && moved)) {
+                    run_straight(source, step, moved / 32, words, to, now);
+                    ends = is_over(step, now);
+                }
             }
             if (ends) {
-                if (lane == 0) now.steps = steps, found = now;
+                if (lane == 0) now.steps = (u32)(step - began), found = now;
                 return;
             }
-            if (lane == 0) delivery.account_source(source, now.pairs, step);
+        }
+    }
+
+    // By one warp: supersteps of one or two senders, while their vertices keep a stride, as on a path numbered along it.
+    // Each lane of a sender's group examines one of the vertices ahead, so that their loads overlap. Afterwards the pairs
+    // of `now` are already counted.
+    __device__ void run_straight(int source, i64& step, Index stride, u32* words, Sender<Index>* slots,
+                                 SeparateTally& now) const {
+        const u32 lane = lane_of_warp(), count = now.count, size = 32 / count, member = lane & (size - 1);
+        stride = __shfl_sync(ALL, stride, lane - member);
+        for (u32 steps = size - 1; steps == size - 1 && now.count == count && !is_over(step, now);) {
+            const i64 v = slots[lane / size].vertex + (i64)member * stride, ahead = v + stride, behind = v - stride;
+            const bool exists = v >= 0 && v < n, leads = exists && ahead >= 0 && ahead < n;
+            const i64 begin = exists ? out.indptr[v] : 0, degree = exists ? out.indptr[v + 1] - begin : 0;
+            const u32 word = leads ? words[ahead >> 5] : ALL;
+            bool follows = !(word >> (ahead & 31) & 1) && (degree == 1 || degree == 2);
+            i64 arc = begin;
+            if (follows) {
+                // The other neighbour, if any, is the vertex behind, which is reached.
+                const Index one = out.indices[begin], other = out.indices[begin + degree - 1];
+                arc += one != ahead;
+                follows = one == ahead ? degree == 1 || other == behind : one == behind && other == ahead;
+                follows = follows && (member || degree == 1 || words[behind >> 5] >> (behind & 31) & 1);
+            }
+            u64 arcs = degree;
+            if (count == 2) {
+                // Two senders may approach the same vertex.
+                follows = __match_any_sync(ALL, ahead) == 1u << lane && follows;
+                arcs += __shfl_xor_sync(ALL, arcs, 16);
+            }
+            u32 votes = __ballot_sync(ALL, follows);
+            if (count == 2) votes &= votes >> 16;
+            // A superstep less than lanes: the next lane has the row of the vertex ahead.
+            const u32 reach = (u32)min((i64)min((u32)__ffs(~votes) - 1, size - 1), limit - step);
+            if (!reach) return;
+            SeparateTally traced{arcs, count, 0, 0};
+            bool claims = false, sends = false;
+            steps = 0;
+            do {
+                bool news = member == steps;
+                if constexpr (Delivery::CHOOSES)
+                    news = news && delivery.passing(v, out.weight(arc), ahead, source >> 6, 1ull << (source & 63));
+                claims |= news;
+                const u32 settled = __popc(__ballot_sync(ALL, news));
+                if (lane == steps) traced.pairs = settled;
+                ++steps;
+                sends = news && delivery.deliver_alone(v, out.weight(arc), ahead, source, step + steps);
+                if (lane == 0) delivery.account_source(source, settled, step + steps);
+                votes = __ballot_sync(ALL, sends);
+                __syncwarp();
+            } while (steps < reach && __popc(votes) == count);
+            // Lanes with the same word store the same value.
+            for (u32 rest = __ballot_sync(ALL, claims); rest;) {
+                const i64 place = __shfl_sync(ALL, ahead >> 5, __ffs(rest) - 1);
+                const bool same = claims && ahead >> 5 == place;
+                const u32 bits = warp_sum(same ? 1u << (ahead & 31) : 0u);
+                if (same) words[place] = word | bits;
+                rest &= ~__ballot_sync(ALL, same);
+            }
+            if (lane < steps) note(step + lane, traced), note_pairs(step + lane + 1, traced.pairs);
+            step += steps;
+            const i64 start = __shfl_down_sync(ALL, begin, 1), next = __shfl_down_sync(ALL, degree, 1);
+            if (sends) slots[__popc(votes & lanes_below())] = Sender<Index>{start, (Index)ahead, (u32)next};
+            now = {warp_sum(sends ? (u64)next : 0), (u32)__popc(votes), 0, 0};
+            __syncwarp();
         }
     }
 
