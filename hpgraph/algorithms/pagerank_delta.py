@@ -75,7 +75,7 @@ def spread_changes(
     graph: Graph, teleport: Any, leaving: Any, start: Any, *, damping: float, tol: float, limit: int, weighted: bool,
     all_rank: float | None, alone: bool,
 ) -> Spread:  # fmt: skip
-    """PageRank by propagation of changes, from a teleport distribution and initial ranks, None for uniform ones."""
+    """PageRank by propagation of changes; ``leaving``: out-degrees or strengths, -1 at dangling vertices."""
     xp, n, lost, measure = array_module(graph.device), graph.n_vertices, all_rank is not None, all_rank or 1.0
     jumps = xp.full(n, (1 - damping) / n) if teleport is None else teleport * (1 - damping)
     ends = leaving < 0

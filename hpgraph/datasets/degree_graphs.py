@@ -258,7 +258,13 @@ def mended(
     xp: ModuleType, rng: Any, n: int, source: Any, target: Any, *, group: Any = None, inside: bool = False,
     rounds: int = _ROUNDS, until_stalled: bool = False,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
-    """Exchange ends of loops and repeated edges with random edges; returns sources, targets, and edges still bad."""
+    """Remove loops and repeated edges, with the same degrees: they exchange ends with random edges.
+
+    An exchange is kept if it yields neither; to leave dead ends, one round in `_FREE` keeps all. ``group``, of each
+    vertex: with `inside`, edges are within groups, in their order, and exchange ends within them; otherwise edges join
+    different groups. With `until_stalled`, rounds end once they leave too many. Returns sources, targets, and the edges
+    that are still bad.
+    """
     of_edge: Any = group[source] if inside else None
     apart = None if inside else group
     pair = _pairs(xp, n, source, target)

@@ -34,7 +34,12 @@ def supersteps(
     run: Run, frontier: Frontier, settled: Bitmask | None, *, done: int = 0, tables: Sequence[np.ndarray] = (),
     after: Callable[[int, list[np.ndarray]], None] | None = None,
 ) -> tuple[Listed, Any]:  # fmt: skip
-    """Run supersteps from initialized properties; the trace, and the vertices still active unless it has converged."""
+    """Run a program superstep by superstep; the trace, and the vertices still active, if any and it has not converged.
+
+    Properties and sums are initialized. ``settled``: vertices that receive no more, if each receives once; ``done,
+    tables``: supersteps done before, and their trace; ``after(done, tables)`` is called after each superstep but the
+    last one.
+    """
     code, arcs = run.code, run.arcs
     shares = arcs.shares(run.state, frontier, settled, run.work_space)
     first = shares[0]
