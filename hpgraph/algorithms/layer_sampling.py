@@ -62,18 +62,11 @@ def _of_layer(xp: Any, column: Any, share: Any) -> tuple[Any, Any]:
     return occurrences(at, len(reached), share * share), at
 
 
-def _of_all(arcs: CSR, weighted: bool) -> Any:
-    known = _probabilities(arcs)
-    if weighted not in known:
-        xp, rows = array_module(arcs.device), arcs.expand_rows()
-        share = _shares(arcs, weighted, rows, xp.arange(arcs.nnz), arcs.shape[0])
-        known[weighted] = occurrences(arcs.indices, arcs.shape[1], share * share)
-    return known[weighted]
-
-
 @attached
-def _probabilities(arcs: CSR) -> dict[bool, Any]:
-    return {}
+def _of_all(arcs: CSR, weighted: bool) -> Any:
+    xp, rows = array_module(arcs.device), arcs.expand_rows()
+    share = _shares(arcs, weighted, rows, xp.arange(arcs.nnz), arcs.shape[0])
+    return occurrences(arcs.indices, arcs.shape[1], share * share)
 
 
 def _times(xp: Any, probability: Any, size: int, seed: list[int]) -> Any:

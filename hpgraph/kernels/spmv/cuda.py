@@ -108,14 +108,17 @@ def whole_product(
     rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str]
 ) -> Multiply:
     """The product over all entries and rows, as a callable: prepared once, so that a call only launches."""
-    kept = _whole_products(rows)
-    key = cupy.cuda.runtime.getDevice(), gather, reduce, state_dtypes, dtype, ignores, techniques.switched
-    multiply = kept.get(key)
-    if multiply is None:
-        timed = may_time(reduce.idempotent or dtype.kind in "iub")
-        ways = ways_of(rows, gather, reduce, state_dtypes, dtype, ignores, timed)
-        multiply = kept[key] = by_time(ways, timed)
-    return multiply
+    where = cupy.cuda.runtime.getDevice(), techniques.switched
+    return _whole_product(rows, gather, reduce, state_dtypes, dtype, ignores, where)
+
+
+@attached
+def _whole_product(
+    rows: RowFormat, gather: Any, reduce: Any, state_dtypes: tuple[Any, ...], dtype: Any, ignores: frozenset[str],
+    where: Any,
+) -> Multiply:  # fmt: skip
+    timed = may_time(reduce.idempotent or dtype.kind in "iub")
+    return by_time(ways_of(rows, gather, reduce, state_dtypes, dtype, ignores, timed), timed)
 
 
 def ways_of(
@@ -161,11 +164,6 @@ def _kept(kind: type[RowFormat], csr: CSR, special: Specialization, sets: Any) -
         multiply(state, out)
 
     return of_rows
-
-
-@attached
-def _whole_products(rows: RowFormat) -> dict[tuple[Any, ...], Multiply]:
-    return {}
 
 
 # Formats with separate kernels.

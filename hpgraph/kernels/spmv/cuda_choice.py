@@ -29,15 +29,11 @@ CHOICE_ENTRIES = 1 << 18
 UNSURE, TIMES = 1.5, 3
 
 
+@attached
 def shape_of(csr: CSR, operand: int, result: int) -> Shape:
     """The parameters that a product depends on, measured once for each pair of sizes of the vectors' elements."""
-    known = _shapes(csr)
-    if (operand, result) not in known:
-        local = locality(csr, operand) if 1 < operand <= 32 else locality(csr, 4)
-        known[operand, result] = replace(
-            _lengths(csr), operand=operand, result=result, sectors=local.sectors, misses=local.misses
-        )
-    return known[operand, result]
+    local = locality(csr, operand if 1 < operand <= 32 else 4)
+    return replace(_lengths(csr), operand=operand, result=result, sectors=local.sectors, misses=local.misses)
 
 
 @attached
@@ -46,21 +42,9 @@ def _lengths(csr: CSR) -> Shape:
 
 
 @attached
-def _shapes(csr: CSR) -> dict[tuple[int, int], Shape]:
-    return {}
-
-
-@attached
-def _divisions(csr: CSR) -> dict[str, Division]:
-    return {}
-
-
-def _divided(name: str, csr: CSR) -> Division:
+def _divided(csr: CSR, name: str) -> Division:
     """How a matrix would be divided in a format; worked out once."""
-    known = _divisions(csr)
-    if name not in known:
-        known[name] = ROW_FORMATS[name].division(csr)
-    return known[name]
+    return ROW_FORMATS[name].division(csr)
 
 
 def predict(rows: RowFormat, operand: int, result: int, unsure: bool = False) -> dict[str, float]:
@@ -70,7 +54,7 @@ def predict(rows: RowFormat, operand: int, result: int, unsure: bool = False) ->
     found = {"rows": rows_seconds(shape, rates)}
     for name, kind in ROW_FORMATS.items():
         if name != "csr" and (kind.automatic or name == rows.name):
-            found[name] = slab_seconds(shape, _divided(name, csr), rates)
+            found[name] = slab_seconds(shape, _divided(csr, name), rates)
     if techniques.row_stretches and can_stretch(csr) and result in (4, 8):
         found["stretches"] = stretches_seconds(shape, rates)
     if techniques.column_blocks and operand in (4, 8) and result in (4, 8):
@@ -111,7 +95,7 @@ def layout_of_sweeps(csr: CSR, operand: int, result: int, blocks: bool = True) -
     if "blocks" not in predicted:
         for name, kind in ROW_FORMATS.items():
             # If all entries are in the slab, a sweep is one kernel.
-            if name != "csr" and kind.automatic and _divided(name, csr).tail == 0:
+            if name != "csr" and kind.automatic and _divided(csr, name).tail == 0:
                 return name
     return quickest_layout(predicted)
 

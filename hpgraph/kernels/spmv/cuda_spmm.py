@@ -124,24 +124,21 @@ def _apart_is_quicker(rows: RowFormat, gather: Any, reduce: Any, operand: Any, o
     columns = operand.shape[1]
     if columns == 1:
         return True
-    read, written = columns * operand.itemsize, columns * out.itemsize
     # An entry transfers a whole sector in any case; a row that fills one uses all of it.
-    if read >= SECTOR or rows.nnz < CHOICE_ENTRIES:
+    if columns * operand.itemsize >= SECTOR or rows.nnz < CHOICE_ENTRIES:
         return False
-    csr = rows.csr
-    known, key = _known(csr), (gather, reduce, operand.dtype, out.dtype, columns, techniques.switched)
-    if key not in known:
-        ways = ways_of(csr, gather, reduce, (operand.dtype,), out.dtype, frozenset(), timed=False)
-        way = min(ways, key=lambda name: ways[name][0])
-        # One by one pays by blocks of columns alone: on roads and lattices two columns took up to 1.8 times as long.
-        together = rows_seconds(shape_of(csr, SECTOR, written), RATES["cuda"])
-        known[key] = way == "blocks" and ways[way][0] * columns < together
-    return known[key]
+    return _blocks_are_quicker(rows.csr, gather, reduce, operand.dtype, out.dtype, columns, techniques.switched)
 
 
 @attached
-def _known(csr: CSR) -> dict[tuple[Any, ...], bool]:
-    return {}
+def _blocks_are_quicker(
+    csr: CSR, gather: Any, reduce: Any, operand: np.dtype[Any], dtype: np.dtype[Any], columns: int, switched: Any
+) -> bool:
+    ways = ways_of(csr, gather, reduce, (operand,), dtype, frozenset(), timed=False)
+    way = min(ways, key=lambda name: ways[name][0])
+    # One by one pays by blocks of columns alone: on roads and lattices two columns took up to 1.8 times as long.
+    together = rows_seconds(shape_of(csr, SECTOR, columns * dtype.itemsize), RATES["cuda"])
+    return way == "blocks" and ways[way][0] * columns < together
 
 
 def _apart(rows: RowFormat, gather: Any, reduce: Any, operand: Any, out: Any) -> None:
@@ -184,11 +181,8 @@ def multiply_dense(csr: CSR, weights: Any, x: Any, out: Any, half: str | None = 
     placed, weighted = None if order is None else order.dtype, weights is not None
     # The loads of a thread are far apart: with several heads, they would belong to different ones.
     loads = loads_of(columns, width) if heads == 1 else 1
-    prepared, key = _prepared(csr), (x.dtype, half, weighted, heads, columns, width, loads, placed)
-    if key not in prepared:
-        special = specialize_numbers(x.dtype, half, csr.indices.dtype, weighted, heads > 1, width, loads, placed)
-        prepared[key] = Rows(special, csr, columns, (width, loads), heads)
-    prepared[key].launch(csr, weights, struct(x, columns), out, order)
+    prepared = _prepared(csr, x.dtype, half, weighted, heads, columns, width, loads, placed)
+    prepared.launch(csr, weights, struct(x, columns), out, order)
 
 
 class Rows:
@@ -222,8 +216,12 @@ class Rows:
 
 
 @attached
-def _prepared(csr: CSR) -> dict[tuple[Any, ...], Rows]:
-    return {}
+def _prepared(
+    csr: CSR, dtype: Any, half: str | None, weighted: bool, heads: int, columns: int, width: int, loads: int,
+    placed: Any,
+) -> Rows:  # fmt: skip
+    special = specialize_numbers(dtype, half, csr.indices.dtype, weighted, heads > 1, width, loads, placed)
+    return Rows(special, csr, columns, (width, loads), heads)
 
 
 def launch_sums(

@@ -53,17 +53,10 @@ Spans = namedtuple("Spans", "start places")
 
 def plan(graph: CSR) -> Plan:
     """The plan for a symmetric graph with canonical rows, made once; waits for the stream then."""
-    found, chosen = _plans(graph), (techniques.degree_order, techniques.triangle_filters)
-    if chosen not in found:
-        found[chosen] = _plan(graph, *chosen)
-    return found[chosen]
+    return _plan(graph, techniques.degree_order, techniques.triangle_filters)
 
 
 @attached
-def _plans(graph: CSR) -> dict[tuple[bool, bool], Plan]:
-    return {}
-
-
 def _plan(graph: CSR, ordered: bool, filtered: bool) -> Plan:
     used, squares, longest = degree_sums(graph)
     ordered = ordered and worth_ordering(used, graph.nnz, squares)
