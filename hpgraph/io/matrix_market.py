@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from inspect import signature
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -180,8 +179,7 @@ def read_matrix_market(path: Path, progress: bool | None, budget: Budget) -> Arc
 def _parsed(source: Any) -> Any:
     from scipy.io import mmread
 
-    # Releases with the parameter ``spmatrix`` warn if it is not given.
-    return mmread(source, **({"spmatrix": False} if "spmatrix" in signature(mmread).parameters else {}))
+    return mmread(source, spmatrix=False)
 
 
 def _announced(header: _Header) -> bytes:
