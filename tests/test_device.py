@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse
 from raising import raises
 
+from hpgraph import datasets
 from hpgraph.core import device as placing
 from hpgraph.core.errors import DeviceError, DeviceMemoryError, HpgraphError, MissingExtraError
 from hpgraph.kernels.backend import kernels
@@ -99,6 +100,7 @@ def test_without_cupy(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not placing.cuda_available()
     monkeypatch.setattr(placing, "_has_driver", lambda: False)
     raises(DeviceError, "neither a CUDA GPU nor its driver", placing.array_module, "cuda")
+    raises(DeviceError, "neither a CUDA GPU nor its driver", datasets.kron, 4, device="cuda")
 
 
 @pytest.mark.skipif(importlib.util.find_spec("cupy") is None, reason="CuPy is not installed")

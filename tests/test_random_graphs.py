@@ -160,7 +160,10 @@ def test_probabilities_of_blocks_and_weights(device):
 def test_products_of_weights_beyond_the_range_of_floats(device):
     with np.errstate(over="raise"):
         graph = datasets.expected_degree_graph([1e200, 1e200, 0.0], device=device)
+        table = [[0.5, 0.5], [0.5, 0.0]]
+        blocks = datasets.stochastic_block_model([2, 1], table, theta=[1e-200, 1e200, 1e200], device=device)
     assert graph.has_edge(0, 1) and graph.n_edges == 2
+    assert blocks.has_edge(1, 2) and blocks.n_edges in (2, 4)
 
 
 def test_blocks_are_the_same_on_every_path(device, monkeypatch):
@@ -397,6 +400,7 @@ def test_arguments():
         (lambda: datasets.gnm_random_graph(5, 11), "m must be from 0 to 10"),
         (lambda: datasets.stochastic_block_model([2, 3], [[1, 0.5], [0.4, 1]]), "p must be symmetric"),
         (lambda: datasets.expected_degree_graph([-1.0]), "w must be"),
+        (lambda: datasets.expected_degree_graph([1e308] * 4), "the sum of w must be finite"),
         (lambda: datasets.barabasi_albert_graph(5, 5), "m must be from 1 to 4"),
         (lambda: datasets.watts_strogatz_graph(10, 5, 0.1), "k must be from 0 to 4"),
         (lambda: datasets.configuration_model([1, 2]), "an even sum"),

@@ -26,6 +26,8 @@ def begun(n: int, edges: float, seed: int, device: str) -> tuple[ModuleType, Any
 def with_room(n: int, edges: float, device: str) -> str:
     """The device; an error where its memory will not suffice for a graph of these vertices and edges."""
     device = normalize_device(device)
+    # Raises its error where there is no GPU.
+    array_module(device)
     # At the sort: a key an edge, as much again for the sort, the ends that keys were made of, and arcs both ways.
     check_memory(int(6 * 8 * edges + 4 * 8 * n), "the random graph", device)
     return device

@@ -175,7 +175,9 @@ def expected_degree_graph(w: Any, *, seed: int = 0, device: str = "cpu") -> Grap
     """
     weight = _vertex_weights("w", w, device)
     n = whole(len(weight), "the length of w", least=0, most=MAX_VERTICES)
-    return _by_weight(weight, [n], np.full((1, 1), 1 / (float(weight.sum()) or 1)), seed, device)
+    with np.errstate(over="ignore"):
+        total = real(float(weight.sum()), "the sum of w", least=0, below=np.inf)
+    return _by_weight(weight, [n], np.full((1, 1), 1 / (total or 1)), seed, device)
 
 
 def random_geometric_graph(
@@ -250,8 +252,9 @@ def _by_weight(weight: Any, sizes: list[int], p: np.ndarray, seed: int, device: 
     counts = np.diff(to_device(begins, "cpu"), append=len(weight))
     own, highest = (to_device(of[begins + xp.asarray(counts) - 1], "cpu") for of in (block, weight))
     probability = p[np.ix_(own, own)]
-    # In this order products of weights do not overflow, and none exceeds the largest by its rounding.
-    most = np.minimum(probability * highest[:, None] * highest, 1)
+    # In this order only products of `theta` overflow, and none exceeds the largest by its rounding.
+    with np.errstate(over="ignore"):
+        most = np.minimum(probability * highest[:, None] * highest, 1)
     return _of_blocks(counts, probability, most, seed, device, weight, order)
 
 

@@ -48,7 +48,8 @@ def block_edges(model: Blocks, ids: Any) -> tuple[Any, Any]:
     one, other = (model.first[at, end] + np.where(once, place[end], _below(words[end], size[:, end])) for end in (0, 1))
     probability = model.probability[at]
     if model.weight is not None:
-        probability = np.minimum(probability * model.weight[one] * model.weight[other], 1)
+        with np.errstate(over="ignore"):
+            probability = np.minimum(probability * model.weight[one] * model.weight[other], 1)
     share = (words[2] >> np.uint64(11)).astype(np.float64) * 2.0**-53
     with np.errstate(divide="ignore"):
         kept = np.where(once, share < probability, share * model.rate[at] < -np.log1p(-probability))
