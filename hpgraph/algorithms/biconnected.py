@@ -22,9 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hpgraph.containers.graph import Graph, as_graph, as_simple, naming_arguments, vertex_names
-from hpgraph.containers.public import matrix_of_csr
 from hpgraph.containers.result_table import ResultTable
-from hpgraph.core.device import Array, array_module, check_memory, to_device
+from hpgraph.core.device import Array, array_module, check_memory, device_of, to_device
 from hpgraph.formats import CSR, occurrences
 from hpgraph.kernels.backend import kernels
 
@@ -234,21 +233,23 @@ class Blocks(NamedTuple):
 def searched(arcs: CSR) -> "tuple[RootedForest, Any, Reach]":
     """A spanning forest of symmetric arcs in ascending rows, a mask of its arcs, and the reach of each vertex."""
     check_memory(150 * arcs.shape[0] + 30 * arcs.nnz, "a rooted spanning forest", arcs.device)
-    plain = arcs.with_data(None, copy=False)
-    forest, source, target = rooted_forest(plain), plain.expand_rows(), plain.indices
+    xp, last = array_module(arcs.device), arcs.shape[0] - 1
+    forest, source, target = rooted_forest(arcs), arcs.expand_rows(), arcs.indices
     of_tree = (forest.parent[target] == source) | (forest.parent[source] == target)
-    others = matrix_of_csr(kernels(arcs.device).keep_entries(plain, ~of_tree))
-    # The greatest is the least of the negated numbers, by the same kernels.
-    low, high = (sign * _least(sign * forest.number, others, forest) for sign in (1, -1))
+    # The vertex beside the first end, across an arc that is not of the tree.
+    beside = xp.where(of_tree, source, target)
+    low = _least(forest.number, source, beside, forest)
+    # The greatest is the least of the numbers from the other end, by the same kernels.
+    high = last - _least(last - forest.number, source, beside, forest)
     return forest, of_tree, Reach(low, high)
 
 
-def _least(values: Any, others: Any, forest: "RootedForest") -> Any:
+def _least(values: Any, source: Any, beside: Any, forest: "RootedForest") -> Any:
     """The least value in or beside each vertex's subtree: a range query by two intervals of a sparse table."""
-    xp = array_module(values)
-    values = xp.minimum(values, others.mxv(values, "min_second"))
+    xp, least = array_module(values), values.copy()
+    kernels(device_of(values)).minimum_at(least, source, values[beside])
     table, extremes = xp.empty_like(values), xp.empty_like(values)
-    table[forest.number] = values
+    table[forest.number] = least
     rest, width = xp.arange(len(values)), 1
     while len(rest):
         size = forest.size[rest]

@@ -120,7 +120,7 @@ class EccentricityBounds:
         # Sums of n weights are rounded n times: bounds made of them hold up to this factor.
         self.slack = 1.0 if self.exact else 1 + 4 * n * float(np.finfo(np.float64).eps)
         self._sum = xp.zeros(n)
-        self._far = xp.empty(0, np.int64)
+        self._far = np.empty(0, np.int64)
         # Distances to the vertex of the smallest eccentricity among those with distances kept.
         self.middle: Any = None
         self._smallest = np.inf
@@ -181,7 +181,7 @@ class EccentricityBounds:
         # Below one half, so ties are broken but the order of integral bounds is kept.
         share = self._sum / (2 * max(float(self._sum.max()), 1.0))
         # Neighbours have similar bounds; the farthest vertices of the last searches lie elsewhere in the graph.
-        turns = [self._far[xp.isin(self._far, unknown)][: (size + 3) // 4]]
+        turns = [self._far[~to_device(self.known[self._far], "cpu")][: (size + 3) // 4]]
         for candidates in (left, unknown):
             count = min((size + 1) // 2, candidates.size)
             turns.append(candidates[_smallest(-(self.upper[candidates] + share[candidates]), count)])
@@ -231,7 +231,8 @@ class EccentricityBounds:
         row = int(eccentricity.argmin())
         if float(eccentricity[row]) < self._smallest:
             self._smallest, self.middle = float(eccentricity[row]), back[row].copy()
-        self._far = xp.unique(_farthest(ahead, eccentricity))
+        # A few, so on the host: CuPy would compile further kernels.
+        self._far = np.unique(to_device(_farthest(ahead, eccentricity), "cpu"))
 
     def _search(self, vertices: Any) -> None:
         """Search from each of these vertices, and keep only their eccentricities."""

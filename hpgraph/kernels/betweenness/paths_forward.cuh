@@ -84,6 +84,7 @@ struct PathsForward {
     }
 
     __device__ void send_arcs(i64 u, u64 mask, i64 begin, i64 stop, int stride) {
+#pragma unroll 1
         for (i64 j = begin; j < stop; j += stride) {
             if constexpr (WEIGHTED) send(Index(u), out.indices[j], out.weights[j], mask);
             else send(out.indices[j], mask);

@@ -54,6 +54,7 @@ struct Aggregator {
 
     // Appends the entries of a warp's part of a table to the row; `used` is the row's length so far.
     __device__ void empty(i64 to, u32* used, int first, int stride, const GroupTable<Index, Sum>& table) const {
+#pragma unroll 1
         for (u32 base = first - lane_of_warp(); base < table.slots; base += stride) {
             const u32 slot = base + lane_of_warp();
             Index key;

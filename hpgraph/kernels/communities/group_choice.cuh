@@ -101,6 +101,7 @@ __device__ Choice best_of_warp(Choice best, Ties ties) {
 
 template <bool FREQUENT, int LANES>
 __device__ Choice best_of_lanes(Choice best, Ties ties) {
+#pragma unroll 1
     for (int d = LANES / 2; d; d >>= 1) {
         const Choice other{__shfl_xor_sync(ALL, best.score, d), __shfl_xor_sync(ALL, best.label, d)};
         if (is_better<FREQUENT>(other, best, ties)) best = other;

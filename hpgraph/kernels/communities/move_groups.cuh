@@ -213,14 +213,13 @@ struct Mover : HubChooser<FREQUENT, PLAIN, Index, W, Sum> {
                 const i64 begin = row.begin + chunk * BLOCK_ENTRIES;
                 wake(place, begin, min(begin + BLOCK_ENTRIES, row.end), threadIdx.x, GROUP_THREADS);
             });
-        this->for_listed(at[1] + blockIdx.x, at[2], gridDim.x, [&](i64 place, auto row) {
-            wake(place, row.begin, row.end, threadIdx.x, GROUP_THREADS);
-        });
         const i64 number = (i64)blockIdx.x * GROUP_WARPS + threadIdx.x / 32, warps = (i64)gridDim.x * GROUP_WARPS;
-        for (i64 i = at[2] + number; i < at[BINS]; i += warps) {
-            const auto row = this->row_of_listed(i);
-            wake(i, row.begin, row.end, lane_of_warp(), 32);
-        }
+#pragma unroll 1
+        for (int whole = 1; whole >= 0; --whole)
+            for (i64 i = at[2 - whole] + (whole ? blockIdx.x : number); i < at[whole ? 2 : BINS]; i += whole ? gridDim.x : warps) {
+                const auto row = this->row_of_listed(i);
+                wake(i, row.begin, row.end, whole ? threadIdx.x : lane_of_warp(), whole ? GROUP_THREADS : 32);
+            }
     }
 };
 
