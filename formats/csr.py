@@ -156,6 +156,11 @@ class CSR(RowOrder):
                 f"matrix must be a two-dimensional SciPy or CuPy sparse array, not {type(matrix).__name__}: "
                 "wrap a dense array in scipy.sparse.csr_array"
             )
+        if not pattern:
+            as_value_dtype(matrix.dtype, "the matrix")
+        if matrix.format == "coo":
+            data = None if pattern else matrix.data
+            return cls.from_coo(matrix.row, matrix.col, data, matrix.shape, duplicates=duplicates, copy=copy)
         shape, arrays, copy = rows_of_scipy(matrix, pattern, copy)
         return cls.from_rows(shape, *arrays, duplicates=duplicates, copy=copy)
 

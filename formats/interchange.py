@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from hpgraph.core.device import array_module, is_cuda
-from hpgraph.formats.checks import as_ids, as_offsets, as_value_dtype, index_dtype
+from hpgraph.formats.checks import as_ids, as_offsets, index_dtype
 
 Sharing = Literal["copy", "read-only", "shared"]
 
@@ -46,8 +46,6 @@ def hand_out(array: Any, copy: bool) -> Any:
 
 def rows_of_scipy(matrix: Any, pattern: bool, copy: bool) -> tuple[Any, tuple[Any, Any, Any], bool]:
     """Shape, offsets, columns and values of SciPy's or CuPy's matrix; with `copy`, whether to copy them still."""
-    if not pattern:
-        as_value_dtype(matrix.dtype, "the matrix")
     if matrix.format != "csr":
         check_places(matrix)
     csr = matrix.tocsr()

@@ -14,6 +14,7 @@ from hpgraph.containers.matrix_source import is_older_matrix, of_family
 from hpgraph.core.device import array_module, is_cuda, is_sparse_matrix
 from hpgraph.formats import CSR, index_dtype
 from hpgraph.formats.checks import INT32_MAX, as_ids, as_offsets, as_value_dtype, as_values
+from hpgraph.formats.duplicates import Duplicates
 from hpgraph.formats.interchange import Sharing, check_places, scipy_of_csr
 from hpgraph.kernels.backend import kernels
 from hpgraph.scipy_api.matrix import Matrix
@@ -117,7 +118,7 @@ def as_stored(csgraph: Any, directed: bool = True, *, reads_rows: bool = False) 
             # SciPy checks the last offset alone, in words of its own.
             check_places(csgraph)
             raise
-    elif of_scipy and getattr(csgraph, "format", "csr") not in ("csr", "bsr"):
+    elif of_scipy and getattr(csgraph, "format", "csr") not in ("csr", "bsr", "coo"):
         check_places(csgraph)
         stored = csgraph.tocsr()
     if is_plain(stored):
@@ -192,7 +193,7 @@ def is_scipys_csr(graph: Any, wide: bool = False) -> bool:
 
 
 def as_rows(graph: Any, *, pattern: bool = False) -> CSR:
-    """A sparse matrix in CSR, with the minimum of duplicates; without values if `pattern`."""
+    """A sparse matrix in CSR, with the minimum of duplicates, or a COO's sum; without values if `pattern`."""
     if isinstance(graph, Graph):
         csr = graph.simple().out_csr
     elif isinstance(graph, Matrix):
@@ -203,7 +204,9 @@ def as_rows(graph: Any, *, pattern: bool = False) -> CSR:
             check_places(graph)
             graph = graph.tocsr(copy=True)
             graph.eliminate_zeros()
-        csr = CSR.from_scipy(graph, pattern=pattern, copy=False, duplicates="min")
+        # SciPy's own conversion of a COO sums duplicates.
+        kept: Duplicates = "sum" if graph.format == "coo" else "min"
+        csr = CSR.from_scipy(graph, pattern=pattern, copy=False, duplicates=kept)
     if pattern:
         return csr.with_data(None)
     return csr.with_data(array_module(csr.device).ones(csr.nnz, dtype=bool), copy=False) if csr.data is None else csr
