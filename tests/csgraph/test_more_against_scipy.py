@@ -313,7 +313,7 @@ def test_the_lightest_of_parallel_arcs_counts() -> None:
 def test_parallel_arcs_of_a_coo_are_summed() -> None:
     row, col = np.array([1, 0, 0, 0], np.int32), np.array([0, 1, 1, 0], np.int32)
     graph = sp.coo_array((np.array([1.0, 2, 3, 1]), (row, col)), shape=(2, 2))
-    for name in ("shortest_path", "minimum_spanning_tree", "laplacian"):
+    for name in ("dijkstra", "minimum_spanning_tree", "laplacian"):
         found, wanted = (getattr(module, name)(graph) for module in (ours, theirs))
         same(*(array.toarray() if sp.issparse(array) else array for array in (found, wanted)))
     np.testing.assert_array_equal(graph.col, col)
