@@ -100,6 +100,8 @@ def test_beginning_and_ugly_graphs(device: str) -> None:
     assert np.isfinite(host(hpg.layout.force_atlas2(hpg.Graph.from_edges([0], [0]).to(device)))).all()
     for how, said in (({"gravity": -1}, "gravity must be finite"), ({"max_iter": -1}, "max_iter must not be"),
                       ({"pos": np.zeros((4, 2))}, "pos must be finite"), ({"node_mass": 0}, "node_mass must be pos"),
+                      ({"pos": np.full((5, 2), 1e300)}, "up to 1e.70, not of shape .5, 2., and 1e.300"),
+                      ({"gravity": 1e300}, "gravity or scaling_ratio: forces exceed"),
                       ({"theta": np.nan}, "theta must be finite")):  # fmt: skip
         raises(ValueError, said, hpg.layout.force_atlas2, G, **how)
     bad = hpg.Graph.from_edges([0, 1], [1, 2], [1.0, -2.0]).to(device)

@@ -14,7 +14,7 @@ from hpgraph.algorithms.distances import with_weights
 from hpgraph.algorithms.random_choice import seed_of
 from hpgraph.algorithms.vertex_values import vertex_values
 from hpgraph.containers.graph import Graph, naming_arguments, real, whole
-from hpgraph.core.device import array_module, check_memory
+from hpgraph.core.device import array_module, check_memory, everywhere
 from hpgraph.kernels.backend import layouts
 from hpgraph.kernels.layout import LINEAR, LOGARITHM, Forces
 from hpgraph.layout.geometry import beginning, pulling
@@ -109,8 +109,11 @@ def force_atlas2(
     force, pace = xp.zeros((n, 2)), xp.ones(2)
     work, law = layouts(graph.device), LOGARITHM if linlog else LINEAR
     forces = Forces(float(scaling_ratio), float(gravity), bool(strong_gravity), bool(distributed_action))
-    for _ in range(steps if n else 0):
-        pushed = work.repulsion(place, mass, float(theta))
-        force, swing, totals = work.combined(place, pushed, work.attraction(arcs, place, law), mass, force, forces)
-        place, pace = work.moved(place, force, swing, totals, pace, float(jitter_tolerance))
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(steps if n else 0):
+            pushed = work.repulsion(place, mass, float(theta))
+            force, swing, totals = work.combined(place, pushed, work.attraction(arcs, place, law), mass, force, forces)
+            place, pace = work.moved(place, force, swing, totals, pace, float(jitter_tolerance))
+    if not everywhere(xp.isfinite(place)):
+        raise ValueError("weight, node_mass, gravity or scaling_ratio: forces exceed floats; give smaller numbers")
     return place

@@ -11,6 +11,9 @@ from hpgraph.core.device import array_module, to_device
 from hpgraph.formats import CSR
 from hpgraph.semiring.counter_random import uniform
 
+# Coordinates whose squares, and sums of their squares, are finite.
+_FARTHEST = 1e70
+
 
 def circular(G: Graph | Any, scale: float = 1, center: Any = None) -> Any:
     """Vertices on a circle, in order of index, as NetworkX's ``circular_layout``.
@@ -88,9 +91,11 @@ def beginning(graph: Graph, pos: Any, seed: int) -> Any:
     if pos is None:
         return to_device(drawn, graph.device)
     positions = np.asarray(to_device(pos, "cpu"), dtype=np.float64)
-    if positions.shape != (n, 2) or not np.isfinite(positions).all():
-        raise ValueError(f"pos must be finite, of shape ({n}, 2), not {positions.shape}")
+    farthest = float(abs(positions).max(initial=0.0))
+    if positions.shape != (n, 2) or not farthest <= _FARTHEST:
+        found = f"of shape {positions.shape}, and {farthest:g}"
+        raise ValueError(f"pos must be finite, of shape ({n}, 2), with numbers up to {_FARTHEST:g}, not {found}")
     if len(np.unique(positions, axis=0)) < n:
         # Repulsion does not separate coincident points.
-        positions = positions + drawn * 1e-6 * max(float(abs(positions).max(initial=0.0)), 1.0)
+        positions = positions + drawn * 1e-6 * max(farthest, 1.0)
     return xp.array(positions)
