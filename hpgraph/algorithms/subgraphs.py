@@ -7,7 +7,7 @@ import numpy as np
 from hpgraph.containers.graph import Graph, as_simple, naming_arguments, one_of, vertex_names, whole
 from hpgraph.core.device import array_module, fits, to_device
 from hpgraph.kernels.backend import kernels, mappings
-from hpgraph.kernels.structure.subgraphs import Rows, Steps
+from hpgraph.kernels.structure import Rows, Steps
 
 _KINDS = "monomorphism", "induced", "homomorphism"
 Kind = Literal["monomorphism", "induced", "homomorphism"]

@@ -14,10 +14,8 @@ from hpgraph.semiring.entry import EntryFunction, entry_function
 pytest.importorskip("cuda.core")
 
 from hpgraph.kernels.entries.cuda import MAP, MARK, SOURCE, ZIP, map_code, zip_code
-from hpgraph.kernels.entries.cuda_merge import MERGE_KERNELS, merge_code
+from hpgraph.kernels.entries.cuda_merge import MERGE_KERNELS, SPLICE, is_spliced, merge_code
 from hpgraph.kernels.entries.cuda_merge import SOURCE as MERGE
-from hpgraph.kernels.entries.cuda_splice import KERNELS as SPLICE
-from hpgraph.kernels.entries.cuda_splice import is_spliced
 
 INT32, INT64, FLOAT32, BOOL = (np.dtype(name) for name in ("int32", "int64", "float32", "bool"))
 

@@ -3,7 +3,6 @@
 import contextlib
 import time
 from collections.abc import Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -89,7 +88,6 @@ class PageStore(OnePass):
         self._kept = PageCache(np.diff(pages.offset), room)
         self._bytes: dict[int, np.ndarray] = {}
         self._ring: list[Slot] = []
-        self._threads: ThreadPoolExecutor | None = None
         self._moved, self._seconds = 0, 0.0
         self._wanted = Survey(np.empty(0, np.int64), 0, 0, 0.0)
 
@@ -172,12 +170,10 @@ class PageStore(OnePass):
             return
         self._kept.begin(wanted.pages)
         self._wanted = wanted
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(self._slots - 1, thread_name_prefix="hpgraph-pages")
         while len(self._ring) < self._slots:
             self._ring.append(Slot(self.pages, self.window_arcs))
-        threads, ring, slots = self._threads, self._ring, self._slots
-        windows = read_ahead(len(runs), slots, lambda k: threads.submit(self._load, runs[k], ring[k % slots]))
+        pool, ring, slots = self._pool, self._ring, self._slots
+        windows = read_ahead(len(runs), slots, lambda k: pool.submit(self._load, runs[k], ring[k % slots]))
         with contextlib.closing(windows):
             for k, window in windows:
                 yield window
@@ -275,7 +271,5 @@ class PageStore(OnePass):
 
     def close(self) -> None:
         """Stop the threads and close the files."""
-        if self._threads is not None:
-            self._threads.shutdown()
-            self._threads = None
+        super().close()
         self._source.close()

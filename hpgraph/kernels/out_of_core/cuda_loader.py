@@ -5,7 +5,7 @@ SIGMOD'16). Pages of a file pass through pinned buffers; of pages with few neede
 """
 
 from collections.abc import Generator, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from functools import cached_property
 from typing import Any
 
@@ -58,7 +58,6 @@ class PageLoader(OnePass):
         self._place = np.full(pages.n_pages, -1, np.int64)
         self._moved = 0
         self._ring: list[Slot] = []
-        self._threads: ThreadPoolExecutor | None = None
 
     @cached_property
     def _first_tile(self) -> np.ndarray:
@@ -150,12 +149,6 @@ class PageLoader(OnePass):
         for slot in self._ring:
             slot.free.record(now)
 
-    @property
-    def _pool(self) -> ThreadPoolExecutor:
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(self._slots - 1, thread_name_prefix="hpgraph-pages")
-        return self._threads
-
     def _load_on(self, device: int, *what: Any) -> None:
         with cupy.cuda.Device(device):
             (self._load_rows if isinstance(what[-1], np.ndarray) else self._load)(*what)
@@ -227,8 +220,6 @@ class PageLoader(OnePass):
     def close(self) -> None:
         """Free all memory; waits for the device, since the pool could give the memory to another stream."""
         self.end_pass()
-        if self._threads is not None:
-            self._threads.shutdown()
-            self._threads = None
+        super().close()
         self._ring.clear()
         self.host.close()

@@ -3,13 +3,15 @@
 import weakref
 from collections import deque
 from collections.abc import Callable, Generator
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 
 class OnePass:
-    """A store with at most one open pass."""
+    """A store with at most one open pass, and threads that fill the `_slots` buffers of its windows."""
 
+    _slots: int
+    _threads: ThreadPoolExecutor | None = None
     _pass: weakref.ref[Generator[Any, None, None]] | None = None
 
     def _opened(self, windows: Generator[Any, None, None]) -> Generator[Any, None, None]:
@@ -24,6 +26,18 @@ class OnePass:
         if left is not None:
             left.close()
         self._pass = None
+
+    @property
+    def _pool(self) -> ThreadPoolExecutor:
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(self._slots - 1, thread_name_prefix="hpgraph-pages")
+        return self._threads
+
+    def close(self) -> None:
+        """Stop the threads."""
+        if self._threads is not None:
+            self._threads.shutdown()
+            self._threads = None
 
 
 def read_ahead(

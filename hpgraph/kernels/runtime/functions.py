@@ -29,6 +29,9 @@ def as_tuple(members: list[str]) -> str:
 class ProgramFunctions:
     """The functions kernels call. ``state`` is the tuple of property arrays, ``world`` a tuple of parameters."""
 
+    # Parameters of `gather` and first ones of `update`, and where the source has its values.
+    _of_arc, _of_target, _place_of_source = "state, u, weight, v", "state, v", "u"
+
     def __init__(self, code: ProgramCode, own: str = "v") -> None:
         self.code = code
         self.own = own
@@ -42,8 +45,7 @@ class ProgramFunctions:
         return type(self)(self.code, own="0")
 
     def _vertex(self, id_: str) -> str:
-        place = self.own if id_ == "v" else id_
-        return self._vertex_of(id_, self._values(place))
+        return self._vertex_of(id_, self._values(self.own if id_ == "v" else self._place_of_source))
 
     def _values(self, place: str) -> list[str]:
         """The properties of the vertex at index `place`."""
@@ -99,7 +101,7 @@ class ProgramFunctions:
         call = f"gather({self._vertex('u')}, weight, {self._vertex('v')}{self._now(code.gather, 3)})"
         names_of, message = self._message(names)
         body = f"{unpack(names_of)} {call}\nreturn {message}"
-        return code.wrap("gather_at", "state, u, weight, v", body, **names)
+        return code.wrap("gather_at", self._of_arc, body, **names)
 
     def _message(self, names: dict[str, Any]) -> tuple[list[str], str]:
         """Names of the parts of a message, and text that builds one from them; adds to `names` what that refers to."""
@@ -170,9 +172,8 @@ class ProgramFunctions:
         if self.width and not self.code.message_length:
             # Under another name: Numba gives a variable one type.
             message, text = "messages", f"message = messages[0]\n{text}"
-        return self.code.wrap(
-            "update_at", f"state, v, {message}, world, step", f"{text}{self._writes()}\nreturn changed", **names
-        )
+        parameters, body = f"{self._of_target}, {message}, world, step", f"{text}{self._writes()}\nreturn changed"
+        return self.code.wrap("update_at", parameters, body, **names)
 
     @cached_property
     def renew(self) -> Function:
@@ -317,40 +318,10 @@ def functions_of(code: ProgramCode) -> ProgramFunctions:
 class SourceFunctions(ProgramFunctions):
     """`ProgramFunctions` whose vertices ``u`` and ``v`` have their values at the indices ``at_u`` and ``at_v``."""
 
+    _of_arc, _of_target, _place_of_source = "state, u, at_u, weight, v, at_v", "state, v, at_v", "at_u"
+
     def __init__(self, code: ProgramCode) -> None:
         super().__init__(code, own="at_v")
-
-    def _vertex(self, id_: str) -> str:
-        return self._vertex_of(id_, [f"state[{i}][at_{id_}]" for i in self._each])
-
-    @cached_property
-    def gather(self) -> Function:
-        """``gather(state, u, at_u, weight, v, at_v) -> message``."""
-        body = f"return cast(gather({self._vertex('u')}, weight, {self._vertex('v')}))"
-        names = {"gather": self.code.gather, "cast": self.code.message.type}
-        return self.code.wrap("gather_at", "state, u, at_u, weight, v, at_v", body, **names)
-
-    @cached_property
-    def edge_cond(self) -> Function:
-        """``edge_cond(state, u, at_u, weight, v, at_v) -> bool``; only where the program has one."""
-        assert self.code.edge_cond is not None
-        body = f"return edge_cond({self._vertex('u')}, weight, {self._vertex('v')})"
-        return self.code.wrap("edge_cond_at", "state, u, at_u, weight, v, at_v", body, edge_cond=self.code.edge_cond)
-
-    @cached_property
-    def cond(self) -> Function:
-        """``cond(state, v, at_v) -> bool``; only where the program has one."""
-        assert self.code.cond is not None
-        return self.code.wrap("cond_at", "state, v, at_v", f"return cond({self._vertex('v')})", cond=self.code.cond)
-
-    @cached_property
-    def update(self) -> Function:
-        """``update(state, v, at_v, message, world, step) -> bool``: writes the properties; whether any changed."""
-        text, names = self._renewal([f"state[{i}][at_v]" for i in self._each])
-        writes = "".join(f"\nstate[{i}][at_v] = new{i}" for i in self._each)
-        return self.code.wrap(
-            "update_at", "state, v, at_v, message, world, step", f"{text}{writes}\nreturn changed", **names
-        )
 
     @cached_property
     def settle(self) -> Function:

@@ -16,9 +16,8 @@ from hpgraph.formats import CSR, RowFormat
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, SERIAL, interruptible, njit, prange, tasks, team, vertex
 from hpgraph.kernels.runtime.cpu.prefetch import prefetch_place
 from hpgraph.kernels.runtime.cpu.rows import Rows
-from hpgraph.kernels.runtime.cpu.saturation import checked_where_needed
 from hpgraph.kernels.runtime.cpu.schedule import Schedule, schedule
-from hpgraph.kernels.spmv.cpu import arrays, plain, product_of
+from hpgraph.kernels.spmv.cpu import arrays, checked_where_needed, plain, product_of
 from hpgraph.kernels.spmv.cpu_fold import FEW, convert, join, weight
 from hpgraph.semiring import get_semiring
 from hpgraph.semiring.intrinsic import instruction, intrinsic

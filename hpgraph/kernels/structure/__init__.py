@@ -1,9 +1,15 @@
 """Structure: transposes, degree orders, components, cores, spanning forests, triangles, and the order of a queue."""
 
+from collections import namedtuple
 from typing import Any, Protocol
 
 from hpgraph.formats import CSR
-from hpgraph.kernels.structure.subgraphs import Rows, Steps
+
+# Of subgraph isomorphism: the arcs by source and by target. `allowed`: a bit for each step that a vertex may be.
+Rows = namedtuple("Rows", "indptr indices in_indptr in_indices allowed")
+# The pattern in the order of its steps: what joins a step to those before it lies from `begin` on. `other`: the step
+# before; `outward`: whether the arc is to it; `is_arc`: whether there must be one, else there must be none.
+Steps = namedtuple("Steps", "begin other outward is_arc distinct")
 
 
 class Structure(Protocol):

@@ -15,7 +15,7 @@ import numpy as np
 from hpgraph.kernels.runtime.cpu.kernel import LOOPS, interruptible, njit, part, peek, prange, put, team, vertex
 from hpgraph.kernels.runtime.cpu.rows import place_in_row
 from hpgraph.kernels.runtime.cpu.tasks import tasks
-from hpgraph.kernels.structure.subgraphs import Rows, Steps
+from hpgraph.kernels.structure import Rows, Steps
 from hpgraph.semiring.stop import is_stopped
 
 # For each step: the chosen vertex, and its remaining candidates, a row of the graph or vertices (row -1); and whether

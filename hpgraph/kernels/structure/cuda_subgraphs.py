@@ -13,7 +13,7 @@ import numpy as np
 
 from hpgraph.core.device import cupy, free_memory, prefix_sum
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
-from hpgraph.kernels.structure.subgraphs import Rows, Steps
+from hpgraph.kernels.structure import Rows, Steps
 
 KERNELS = KernelSet("subgraphs.cuh", "subgraphs", {"<{Index}>": "find_candidates test_candidates extend_rows"})
 # Candidates of a block, and words of their mask.
