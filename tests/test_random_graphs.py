@@ -186,7 +186,7 @@ def test_blocks_are_the_same_on_every_path(device, monkeypatch):
 def test_attachments_are_the_same_on_every_path(n, m, device, monkeypatch):
     """In Python, edge by edge on the CPU, and by passes on the GPU: over both ways to find repeated ends."""
     found = []
-    for where, serial in (("cpu", 1 << 17), ("cpu", 0), (device, 0)):
+    for where, serial in (("cpu", 1 << 20), ("cpu", 0), (device, 0)):
         monkeypatch.setattr("hpgraph.kernels.sampling.cpu_draws.MAX_SERIAL", serial)
         found.append(sampling(where).attachments(np.random.default_rng(3), n, m))
     for other in found[1:]:

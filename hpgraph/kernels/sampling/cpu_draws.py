@@ -31,6 +31,8 @@ from hpgraph.semiring.stop import is_stopped
 BLOCK = 2048
 # Numbers up to which NumPy or Python takes some milliseconds, and spares seconds of compiling.
 MAX_SERIAL = 1 << 17
+# An edge attached in Python takes as long as so many numbers in NumPy.
+SLOWER = 8
 # Prefetch distance, in edges, of the ends that later edges draw.
 AHEAD = 32
 # Edges of a vertex beyond which an array over all vertices says which are its neighbours already, not a scan of them:
@@ -74,7 +76,7 @@ def sorted_draws(rng: np.random.Generator, total: int, count: int) -> Any:
 def attachments(rng: np.random.Generator, n: int, m: int) -> tuple[Any, Any]:
     """`hpgraph.kernels.sampling.Sampling.attachments` on the CPU."""
     count = m * (n - m)
-    if count <= MAX_SERIAL:
+    if count * SLOWER <= MAX_SERIAL:
         return draws.attachments(rng, n, m)
     source, target = np.empty((2, count), index_dtype(n))
     drawn_by = np.zeros(n if m > FEW_ENDS else 0, source.dtype)

@@ -150,7 +150,7 @@ def _add_up(indptr, indices, received, x, y, bounds, each):
 
 def mutual_arcs(out: CSR, in_: CSR) -> tuple[int, int]:
     """`hpgraph.algorithms.mixing.mutual_arcs` on the CPU, of rows that ascend without repetitions."""
-    with team() as threads:
+    with team(alone=out.nnz < _MIN_SHARED) as threads:
         each = np.empty((threads, 2), np.int64)
         _meet(out.indptr, out.indices, in_.indptr, in_.indices, share_bounds(out.indptr, threads), each)
     both, loops = each.sum(axis=0).tolist()
