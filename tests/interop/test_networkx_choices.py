@@ -11,7 +11,7 @@ import pytest
 from raising import raises
 
 from hpgraph.interop.networkx_backend import interface
-from hpgraph.interop.networkx_backend.serving import NETWORKX
+from hpgraph.interop.networkx_backend.serving import NETWORKX, reason_against
 from tests.interop.networkx_calls import REGISTERED, public
 from tests.interop.networkx_graphs import GRAPHS, NODES, STRONG
 
@@ -360,3 +360,18 @@ def test_steiner_trees() -> None:
     for wrong, error in (([], ValueError), (["absent"], nx.NodeNotFound)):
         with pytest.raises(error):
             steiner_tree(path, wrong, backend="hpgraph")
+
+
+def test_odd_arguments() -> None:
+    graph = nx.path_graph(4)
+    for given in (nx.Graph(), nx.empty_graph(2)):
+        assert nx.attribute_assortativity_coefficient(given, "kind", backend="hpgraph") == 0.0
+    named = [0, 1, 2, "x"]
+    raises(
+        nx.NetworkXError, "in nodelist is not in G", lambda: nx.floyd_warshall_numpy(graph, named, backend="hpgraph")
+    )
+    # NetworkX takes any iterator for nodes, but looks at an empty list.
+    found, wanted = (nx.voronoi_cells(graph, iter(()), backend=library) for library in ("hpgraph", "networkx"))
+    assert found == wanted == {"unreachable": {0, 1, 2, 3}}
+    reason = reason_against(interface.__getattr__("single_source_dijkstra"), (graph, 0), {"cutoff": -1})
+    assert reason is not None and "negative cutoff" in reason

@@ -155,7 +155,8 @@ def _numeric_assortativity(G: ConvertedGraph, attribute: Any, nodes: Any) -> flo
 
 def _attribute_assortativity(G: ConvertedGraph, attribute: Any, nodes: Any) -> float:
     arcs = _arcs_between(G, nodes, False)
-    return mixing.excess_of_equal(arcs, _codes(G, attribute)[1], _received(arcs))
+    # NetworkX divides by the edges where it has some pairs.
+    return mixing.excess_of_equal(arcs, _codes(G, attribute)[1], _received(arcs)) if arcs.nnz else 0.0
 
 
 def _pearson(G: ConvertedGraph, x: str, y: str, weight: str | None, nodes: Any) -> float:

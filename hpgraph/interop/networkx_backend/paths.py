@@ -239,6 +239,8 @@ def _table(G: ConvertedGraph, nodelist: Any, weight: str | None) -> np.ndarray:
             "nodelist must contain every node in G with no repeats."
             "If you wanted a subgraph of G use G.subgraph(nodelist)"
         )
+    if nodelist is not None and (missing := set(nodelist) - set(G)):
+        raise nx.NetworkXError(f"Nodes {missing} in nodelist is not in G")
     order = G.numbers(G if nodelist is None else nodelist)
     table = np.full((len(G), len(G)), np.inf)
     for row, search in enumerate(from_each(G, weight)):

@@ -171,7 +171,7 @@ def _settled(
     distance = distance.astype(np.float64)
     # Where nothing has weights distances may be levels: -1 is as far as inf.
     distance[distance < 0] = np.inf
-    G.check_exact(weight, distance[distance < np.inf].max())
+    G.check_exact(weight, distance[distance < np.inf].max(initial=0))
     indptr, indices, weights = _arcs(G, weight, incoming)
     weights = np.ones(len(indices)) if weights is None else weights
     order, before = settling_order((indptr, indices, weights), distance, sources)

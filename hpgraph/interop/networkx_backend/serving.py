@@ -189,6 +189,9 @@ def reason_against(function: Callable[..., Any], args: tuple[Any, ...], kwargs: 
     for graph in graphs_of(function.__name__, arguments):
         if graph.is_multigraph() and not function.parallel:  # type: ignore[attr-defined]
             return "parallel edges are not distinguished"
+    cutoff = arguments.get("cutoff")
+    if "weight" in arguments and isinstance(cutoff, int | float) and cutoff < 0:
+        return "a negative cutoff ends searches at their sources"
     attributes = of_networkx.edge_attrs or ()
     for key in (attributes,) if isinstance(attributes, str) else attributes:
         if not isinstance(arguments.get(key), str | None):
