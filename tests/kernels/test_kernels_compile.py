@@ -158,7 +158,7 @@ def rows() -> Iterable[tuple[str, Any, str, dict[str, Any]]]:
     yield of_set(layout.STEPS, OLDEST)
     for index, arch in EACH_INDEX:
         yield of_set(layout.SAMPLED, arch, Index=DTYPES[index])
-    yield "row_bins.cuh", row_bins.KERNELS, OLDEST, {}
+    yield of_set(row_bins.KERNELS, OLDEST)
     for index, arch in EACH_INDEX:
         for row in DTYPES.values():
             yield of_set(cuda_extract.KERNELS, arch, Index=DTYPES[index], Row=row)

@@ -7,14 +7,14 @@ import numpy as np
 
 from hpgraph.core.device import count, cupy
 from hpgraph.formats import CSR, attached
-from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, struct
 from hpgraph.kernels.runtime.cuda.row_bins import BLOCK
 from hpgraph.kernels.runtime.cuda.specialization import Specialization
-from hpgraph.kernels.runtime.cuda.structs import struct
 
 # As in stretches.cuh and row_stretches.cuh.
 STRETCH, CLEARED = 1024, 8
 KERNELS = ("fold_rows", "join_rows")
+ENDS = KernelSet("row_stretches.cuh", "row ends", {"": "mark_ends count_ends"})
 # Alignment of the widest loads.
 _ALIGNMENT = 16
 
@@ -31,7 +31,6 @@ class RowEnds(NamedTuple):
 @attached
 def row_ends(csr: CSR) -> RowEnds:
     """The row ends of a matrix, computed once on the device; waits for it."""
-    module = load("row_stretches.cuh", names=["hpgraph::mark_ends", "hpgraph::count_ends"], title="row ends")
     filled = csr.indptr[1:] > csr.indptr[:-1]
     n_filled, rows, empty = count(filled), None, None
     if n_filled < csr.shape[0]:
@@ -39,11 +38,9 @@ def row_ends(csr: CSR) -> RowEnds:
     del filled
     stretches = -(-csr.nnz // STRETCH)
     ends, first = cupy.zeros(-(-csr.nnz // 32), np.uint32), cupy.empty(stretches + 1, np.uint32)
-    mark, number = (module.function(f"hpgraph::{name}") for name in ("mark_ends", "count_ends"))
-    mark((-(-n_filled // BLOCK),), (BLOCK,), (csr.indptr, rows, np.int64(n_filled), ends))
-    number(
-        (-(-(stretches + 1) // BLOCK),), (BLOCK,), (csr.indptr, rows, np.int64(n_filled), np.int64(stretches), first)
-    )
+    kernels, stored = ENDS.of(), (csr.indptr, rows, np.int64(n_filled))
+    kernels.each("mark_ends", n_filled, *stored, ends)
+    kernels.each("count_ends", stretches + 1, *stored, np.int64(stretches), first)
     without = csr.shape[0] - n_filled
     arguments = struct(ends, first, rows, empty, stretches, without)
     arrays = tuple(array for array in (ends, first, rows, empty) if array is not None)

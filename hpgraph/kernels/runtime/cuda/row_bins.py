@@ -11,8 +11,7 @@ import numpy as np
 
 from hpgraph.core.device import cupy
 from hpgraph.formats import CSR, RowFormat, attached
-from hpgraph.kernels.runtime.cuda.compile import load
-from hpgraph.kernels.runtime.cuda.structs import struct
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, struct
 
 # Entries of a piece of a long row, threads of a block: as in spmv.cuh.
 PIECE = 1024
@@ -22,9 +21,10 @@ LANES = ((32, PIECE), (16, 128), (8, 32), (4, 16), (1, 4))
 # Rows that a warp bins, as in row_bins.cuh; the bins' numbers, counted from 1, with that of long rows; and the kernels.
 BINNED = 1024
 KINDS = range(1, len(LANES) + 2)
-KERNELS = tuple(
-    f"hpgraph::{name}" for name in ("bin_rows<false>", "bin_rows<true>", "add_up", "count_pieces", "list_pieces")
-)
+KERNELS = KernelSet(
+    "row_bins.cuh", "rows by their length",
+    {"<false>": "count_rows=bin_rows", "<true>": "list_rows=bin_rows", "": "add_up count_pieces list_pieces"},
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -68,26 +68,22 @@ def make_bins(indptr: Any) -> Bins:
     """
     rows = len(indptr) - 1
     ends = struct(*(most for _, most in LANES))
-    module = load("row_bins.cuh", names=KERNELS, title="rows by their length")
-    counting, listing, add_up, count_pieces, list_pieces = (module.function(name) for name in KERNELS)
-    grid, block = (max(1, -(-rows // (BINNED * BLOCK // 32))),), (BLOCK,)
-    warps = grid[0] * BLOCK // 32
+    kernels, grid = KERNELS.of(), max(1, -(-rows // (BINNED * BLOCK // 32)))
+    warps = grid * BLOCK // 32
     through, slots = cupy.empty(len(KINDS) * warps, np.int64), cupy.empty(rows, np.uint32)
-    counting(grid, block, (indptr, np.int64(rows), ends, through, None))
-    add_up((1,), block, (through, np.int64(len(through))))
-    listing(grid, block, (indptr, np.int64(rows), ends, through, slots))
+    kernels.launch("count_rows", grid, indptr, np.int64(rows), ends, through, None)
+    kernels.launch("add_up", 1, through, np.int64(len(through)))
+    kernels.launch("list_rows", grid, indptr, np.int64(rows), ends, through, slots)
     *found, n_long = np.diff(through[warps - 1 :: warps].get(), prepend=0).tolist()
     slots, long_slots = slots[: rows - n_long], slots[rows - n_long :]
     first_piece = cupy.zeros(n_long + 1, np.int64)
     n_pieces = 0
     if n_long:
-        count_pieces((-(-n_long // BLOCK),), block, (indptr, long_slots, np.int64(n_long), first_piece))
-        add_up((1,), block, (first_piece, np.int64(n_long + 1)))
+        kernels.each("count_pieces", n_long, indptr, long_slots, np.int64(n_long), first_piece)
+        kernels.launch("add_up", 1, first_piece, np.int64(n_long + 1))
         n_pieces = int(first_piece[-1])
     piece_slot, piece_order = cupy.empty(n_pieces, np.uint32), cupy.empty(n_pieces, np.uint32)
-    if n_long:
-        arguments = long_slots, np.int64(n_long), first_piece, piece_slot, piece_order
-        list_pieces((-(-n_long * 32 // BLOCK),), block, arguments)
+    kernels.each("list_pieces", 32 * n_long, long_slots, np.int64(n_long), first_piece, piece_slot, piece_order)
     blocks = [-(-n_pieces // (BLOCK // 32))]
     for (lanes, _), count in zip(LANES, found, strict=True):
         blocks.append(blocks[-1] + -(-count // (BLOCK // lanes)))
