@@ -9,7 +9,7 @@ from hpgraph.algorithms.bfs import Tree
 from hpgraph.algorithms.distances import Distances, SingleDistances
 from hpgraph.algorithms.pagerank import PageRank
 from hpgraph.engine.declarations import declarations_of
-from hpgraph.kernels.out_of_core.cuda_visits import LIST, SURVEY
+from hpgraph.kernels.out_of_core.cuda_visits import KERNELS
 from hpgraph.kernels.relaxation import cuda as relaxation
 from hpgraph.kernels.runtime.cuda import persistent
 from hpgraph.kernels.runtime.cuda.multi_gpu_barrier import SHARED, message_dtype
@@ -61,7 +61,7 @@ def test_visits(program, types, weight, functor, gaps):
 
 
 def test_tables_of_pages_and_components():
-    assert compile_only("spread.cuh", names=(SURVEY, LIST))
+    assert compile_only("spread.cuh", names=KERNELS.text()["names"])
     visit = "hpgraph::visit_groups<int, hpgraph::NoWeights, true, hpgraph::Hook<int>>"
     names = "hpgraph::link_heads<int>", "hpgraph::mark_outside<int>", visit
     assert compile_only("spread_components.cuh", names=names)

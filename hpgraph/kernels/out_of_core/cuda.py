@@ -10,11 +10,12 @@ from hpgraph.kernels.out_of_core import HubCache, Store
 from hpgraph.kernels.out_of_core.cuda_ring import least_memory as least_memory
 from hpgraph.kernels.out_of_core.cuda_store import PageStore as PageStore
 from hpgraph.kernels.out_of_core.cuda_visits import visit
-from hpgraph.kernels.runtime.cuda.compile import load
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet
 from hpgraph.kernels.structure import cuda_components as whole
 from hpgraph.semiring.c_types import c_type
 
-SOURCE, THREADS = "spread_components.cuh", 256
+SOURCE = "spread_components.cuh"
+KERNELS = KernelSet(SOURCE, "connected components", {"<{Index}>": "link_heads mark_outside"})
 
 
 def components(store: Store, hub_cache: HubCache | None, symmetric: bool) -> tuple[int, Any]:
@@ -29,18 +30,16 @@ def components(store: Store, hub_cache: HubCache | None, symmetric: bool) -> tup
     n, ids = store.pages.shape[0], store.pages.id_dtype
     if n == 0:
         return 0, cupy.empty(0, ids)
-    index, each, size = c_type(ids), (-(-n // THREADS),), np.int64(n)
-    names = f"hpgraph::link_heads<{index}>", f"hpgraph::mark_outside<{index}>"
-    module = load(SOURCE, names=names, title="connected components")
+    kernels, size = KERNELS.of(Index=ids), np.int64(n)
     label, rows = cupy.arange(n, dtype=ids), None
     if hub_cache is not None:
-        module.function(names[0])(each, (THREADS,), (size, hub_cache.neighbour, label))
+        kernels.each("link_heads", n, size, hub_cache.neighbour, label)
         if symmetric:
             largest, outside = cupy.empty(1, ids), Bitmask.zeros(n, "cuda")
             whole.run("most_frequent_root", ids, 1, np.int64(0), size, label, largest)
-            module.function(names[1])(each, (THREADS,), (size, largest, label, outside.words))
+            kernels.each("mark_outside", n, size, largest, label, outside.words)
             rows = outside
     wanted = store.survey(rows, None if rows is None or hub_cache is None else hub_cache.more, spread=True)
     for part in store.visits(wanted):
-        visit(f"hpgraph::Hook<{index}>", (label,), part._replace(source=SOURCE), None)
+        visit(f"hpgraph::Hook<{c_type(ids)}>", (label,), part._replace(source=SOURCE), None)
     return whole.numbered_trees(label)

@@ -8,13 +8,12 @@ from hpgraph.core.device import cupy
 from hpgraph.kernels.out_of_core import Spread
 from hpgraph.kernels.pages.gaps import GROUP, word_bits
 from hpgraph.kernels.runtime.cuda.compile import load
-from hpgraph.kernels.runtime.cuda.multiprocessors import multiprocessors
+from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, multiprocessors, struct
 from hpgraph.kernels.runtime.cuda.program import CUDAProgram
-from hpgraph.kernels.runtime.cuda.structs import struct
 from hpgraph.semiring.c_types import c_type
 
 SOURCE, THREADS = "spread.cuh", 256
-SURVEY, LIST = "hpgraph::survey_pages", "hpgraph::list_groups"
+KERNELS = KernelSet(SOURCE, "pages", {"": "survey_pages list_groups"})
 # Bytes of an `Item`.
 ITEM = 16
 
@@ -25,9 +24,7 @@ def survey(indptr: Any, tables: tuple[Any, ...], rows: Any, more: Any) -> np.nda
     pages = len(first_arc) - 1
     found = cupy.empty((pages, 2), np.int64)
     if pages:
-        module = load(SOURCE, names=(SURVEY, LIST), title="pages")
-        arguments = indptr, first_arc, first_row, last_row, rows, more, found
-        module.function(SURVEY)((pages,), (THREADS,), arguments)
+        KERNELS.of().launch("survey_pages", pages, indptr, first_arc, first_row, last_row, rows, more, found)
     return found.get()
 
 
@@ -36,14 +33,12 @@ def visit(
 ) -> None:
     """Call a functor on the arcs of chosen rows, with an arc's weight, or its number if `numbered`."""
     pages = part.pages
-    module = load(SOURCE, names=(SURVEY, LIST), title="pages")
     room = max(part.groups, 1)
     items, tail = cupy.empty(room * ITEM, np.uint8), cupy.zeros(1, np.uint64)
     begin, end = part.rows
-    module.function(LIST)(
-        (-(-(end - begin // 32 * 32) // THREADS),), (THREADS,),
-        (part.indptr, part.first_arc, np.int64(pages.n_pages), part.chosen, part.bits, part.more,
-         np.int64(begin), np.int64(end), items, tail, np.uint64(room)),
+    KERNELS.of().launch(
+        "list_groups", -(-(end - begin // 32 * 32) // THREADS), part.indptr, part.first_arc, np.int64(pages.n_pages),
+        part.chosen, part.bits, part.more, np.int64(begin), np.int64(end), items, tail, np.uint64(room),
     )  # fmt: skip
     gaps = str(pages.encoding == "gaps").lower()
     weight = "hpgraph::NoWeights" if part.data is None or program is None else program.weight_type
