@@ -15,8 +15,7 @@ from hpgraph.kernels.spmv import cuda_column_blocks_layout as blocked_layout
 from hpgraph.kernels.spmv.cuda_choice import predict
 from hpgraph.kernels.spmv.cuda_column_blocks import blocked_prologue
 from hpgraph.kernels.spmv.cuda_column_blocks_layout import pays
-from hpgraph.kernels.sweep.cuda import BY_BLOCKS
-from hpgraph.kernels.sweep.cuda import KERNEL as SLAB
+from hpgraph.kernels.sweep.cuda import BY_BLOCKS, SLAB
 from hpgraph.kernels.sweep.cuda import KERNELS as SWEEPS
 from hpgraph.kernels.sweep.cuda_program import SweepProgram, ignored, read_by_gather
 

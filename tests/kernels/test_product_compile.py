@@ -5,8 +5,7 @@ import pytest
 from cuda_build import GENERATIONS, compiles
 
 from hpgraph.kernels.runtime.cuda.specialization import specialize
-from hpgraph.kernels.spmv.cuda import KERNELS as SLICES
-from hpgraph.kernels.spmv.cuda import PULL_ROWS
+from hpgraph.kernels.spmv.cuda import PULL_ROWS, SLICES
 from hpgraph.kernels.spmv.cuda_column_blocks import KERNELS as BLOCKS
 from hpgraph.kernels.spmv.cuda_column_blocks import blocked_prologue
 from hpgraph.kernels.spmv.cuda_spmm import DENSE_ROWS, specialize_dense, specialize_numbers

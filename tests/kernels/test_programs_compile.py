@@ -17,8 +17,7 @@ from hpgraph.kernels.spmv.cuda_spmspv import PUSHES
 from hpgraph.kernels.superstep import cuda as supersteps_cuda
 from hpgraph.kernels.superstep.block import block_code
 from hpgraph.kernels.superstep.cuda_apply import APPLY, shaped_program
-from hpgraph.kernels.sweep.cuda import BY_BLOCKS, KERNELS
-from hpgraph.kernels.sweep.cuda import KERNEL as SLAB
+from hpgraph.kernels.sweep.cuda import BY_BLOCKS, KERNELS, SLAB
 from hpgraph.kernels.sweep.cuda_program import SweepProgram, ignored
 
 pytest.importorskip("cuda.core")

@@ -1,7 +1,7 @@
 """SpMM, the product of a sparse and a dense matrix over any semiring: one row of the result at a time.
 
 Every entry of the sparse row is combined with a contiguous row of X, so that the loop over columns is the inner one and
-LLVM vectorizes it.
+LLVM vectorizes it. And SDDMM, products of two dense matrices at the entries of a sparse one, by stretches of entries.
 """
 
 from typing import Any

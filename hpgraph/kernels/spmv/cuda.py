@@ -24,7 +24,7 @@ from hpgraph.semiring.semiring import Gather
 
 # As in sell.cuh.
 PIECE_WIDTH = 64
-KERNELS = ("pull_slices", "join_slices")
+SLICES = ("pull_slices", "join_slices")
 
 
 class Pieces(NamedTuple):
@@ -52,7 +52,7 @@ def pieces_of(rows: SELL) -> Pieces:
 
 def by_slices(rows: SELL, special: Specialization, sets: Any) -> Callable[[tuple[Any, ...], Any], None]:
     """A product as a callable: one launch, or two if a slice is wide. Holds addresses of the matrix only."""
-    module, cut, order = special.load("sell.cuh", *KERNELS), pieces_of(rows), np.uint64(rows.order.data.ptr)
+    module, cut, order = special.load("sell.cuh", *SLICES), pieces_of(rows), np.uint64(rows.order.data.ptr)
     slots, warps = struct(rows.indices, rows.data), BLOCK // 32
     blocks, joining, kept = -(-cut.pieces // warps), -(-cut.wide // warps), cut.pieces * 32 if cut.wide else 0
 

@@ -30,7 +30,7 @@ from hpgraph.kernels.superstep.cuda_apply import aggregate_to
 from hpgraph.kernels.sweep import Swept
 from hpgraph.kernels.sweep.cuda_program import SweepProgram, left_out, read_by_gather, sweep_program
 
-KERNEL = "hpgraph::sweep_slab<Product, Sweeping>"
+SLAB = "hpgraph::sweep_slab<Product, Sweeping>"
 
 
 def sweep_slab(
@@ -72,7 +72,7 @@ def sweep_slab(
 @lru_cache(maxsize=64)
 def _kernel(made: SweepProgram, special: Specialization, device: int) -> Kernel:
     """The kernel of a program; cached."""
-    return made.load("sweep_slab.cuh", (KERNEL,), special.prologue, special.ltoir, cooperative=True).function(KERNEL)
+    return made.load("sweep_slab.cuh", (SLAB,), special.prologue, special.ltoir, cooperative=True).function(SLAB)
 
 
 # As in apply.cuh.
