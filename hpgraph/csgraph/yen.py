@@ -113,7 +113,7 @@ def _shortest(given: GraphInput, source: int, sink: int, K: int, directed: bool)
     from hpgraph.kernels.structure.cpu_both_ways import incoming_rows
 
     cpu = kernels("cpu")
-    rows = given.csr if directed else cpu.rows_both_ways(given.csr)
+    rows = given.csr if directed else cpu.rows_both_ways(given.csr.with_data(None))
     reached, before = cpu.fifo_order(rows, source, NO_PREDECESSOR)
     if source != sink and before[sink] == NO_PREDECESSOR:
         return []
@@ -123,12 +123,11 @@ def _shortest(given: GraphInput, source: int, sink: int, K: int, directed: bool)
         number = np.empty(len(before), rows.indices.dtype)
         number[reached] = np.arange(len(reached))
         source, sink = int(number[source]), int(number[sink])
-        rows = cpu.rows_of(rows, reached, 0, len(before))
+        rows = cpu.rows_of(given.csr, reached, 0, len(before))
         rows = CSR((len(reached),) * 2, rows.indptr, number[rows.indices], rows.data, validate=False)
-        arcs = replace(given, csr=rows, as_stored=True).checked().csr
-    else:
-        arcs = given.checked().csr
-        arcs = arcs if directed else both_ways(arcs)
+        given = replace(given, csr=rows, as_stored=True)
+    arcs = given.checked().csr
+    arcs = arcs if directed else both_ways(arcs)
     back = (incoming_rows(arcs) or arcs) if directed else arcs
     found = shortest_trees(back, np.array([[sink]]), np.inf, None)
     left = distances_from(Graph(back, directed=True), sink) if found is None else found[0][0]
