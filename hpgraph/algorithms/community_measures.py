@@ -179,7 +179,7 @@ def visit_entropy(walk: Level) -> float:
 
 def _cuts(level: Level, label: Any) -> tuple[Any, Any, Any]:
     """The weight of the arcs between each community and the rest, from its vertices, and to them."""
-    coarse, _ = kernels(device_of(label)).aggregate_communities(level, label.astype(level.arcs.indices.dtype))
+    coarse = kernels(device_of(label)).aggregate_communities(level, label.astype(level.arcs.indices.dtype))[0]
     return summed_by(coarse.arcs.expand_rows(), coarse.arcs.data, len(coarse.sent)), coarse.sent, coarse.received
 
 

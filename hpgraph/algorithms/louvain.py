@@ -78,7 +78,7 @@ def louvain(
     [{0, 1, 2}, {3, 4, 5}]
     """
     graph, weighted = with_weights(G, weight, parallel="sum")
-    xp, backend, directed, arcs = array_module(graph.device), kernels(graph.device), graph.directed, graph.out_csr
+    backend, directed, arcs = kernels(graph.device), graph.directed, graph.out_csr
     # Before the level is made, for which CuPy compiles kernels, too.
     kinds = {not directed and start is None, not directed}
     keeps, total = likely_weights(arcs, weighted)
@@ -103,11 +103,8 @@ def louvain(
         moved, moves = backend.move_vertices(level, label, resolution, draw, MIN_MOVES, alone=given)
         if not (moves or given):
             break
-        # Represented by their smallest vertices at each level, communities are finally numbered by these.
-        coarse, number = backend.aggregate_communities(level, backend.represented(moved))
-        count = coarse.arcs.shape[0]
-        label = xp.arange(count, dtype=graph.id_dtype)
-        before, quality = quality, quality_of(coarse, label, count, resolution, int(coarse.arcs.data.sum()))
+        coarse, number, label = backend.aggregate_communities(level, moved)
+        before, quality = quality, quality_of(coarse, label, len(label), resolution, int(coarse.arcs.data.sum()))
         if quality < before or (quality == before and not given):
             # Simultaneous moves may lower the modularity: discard this level.
             break
@@ -117,7 +114,7 @@ def louvain(
             break
     if start is not None and not hierarchy:
         hierarchy = [by_smallest(graph.device, first)]
-    return found(graph, base, hierarchy, resolution)
+    return found(graph, base, [backend.in_order(each) for each in hierarchy], resolution)
 
 
 @naming_arguments
@@ -272,7 +269,7 @@ class Search:
             gain, found = made.quality - found.quality, made
             iteration += 1
         connected = self._connected(found.level, found.label)
-        return [*found.parts, found._replace(label=connected).communities]
+        return [self._backend.in_order(each) for each in (*found.parts, found._replace(label=connected).communities)]
 
     def _iteration(self, label: Any, quality: float, key: int, *, given: bool, least: float = -1.0) -> _Found:
         """Run all levels from communities `label`, whose quality is NaN if not known yet.
@@ -303,11 +300,12 @@ class Search:
                 break
             if not refines and int(moves) == 0:
                 break
-            coarse, number, inherited = self._coarser(level, moved, draw + 1, refines)
+            refining = (self._resolution, (draw + 1) % 2**64) if refines else None
+            coarse, number, inherited = self._backend.aggregate_communities(level, moved, refining)
             better = self.quality(coarse, inherited)
             if better < quality:
                 # Simultaneous moves may lower the modularity: the next level is of the communities before them.
-                coarse, number, inherited = self._coarser(level, label, draw + 1, refines)
+                coarse, number, inherited = self._backend.aggregate_communities(level, label, refining)
                 better = quality
             if refines:
                 parts = [*found.parts, number[found.parts[-1]] if found.parts else number]
@@ -320,16 +318,6 @@ class Search:
             if len(label) == len(number) or (part is not None and int(moves) <= MIN_MOVES_LEVEL * len(number)):
                 break
         return found
-
-    def _coarser(self, level: Level, label: Any, key: int, refines: bool) -> tuple[Level, Any, Any]:
-        """The level of communities or of their refined parts, the number of each vertex in it, and its communities."""
-        part = self._backend.refine_communities(level, label, self._resolution, key % 2**64) if refines else label
-        # Represented by their smallest vertices at each level, communities are finally numbered by these.
-        coarse, number = self._backend.aggregate_communities(level, self._backend.represented(part))
-        count = coarse.arcs.shape[0]
-        if refines:
-            return coarse, number, self._backend.communities_of_parts(number, label, count)
-        return coarse, number, self._xp.arange(count, dtype=number.dtype)
 
     def quality(self, level: Level, label: Any) -> float:
         """The objective, up to a term that is the same for all partitions."""

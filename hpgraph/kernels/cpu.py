@@ -7,7 +7,7 @@ from hpgraph.kernels.betweenness.cpu import dependencies, weighted_dependencies
 from hpgraph.kernels.communities.cpu import move_vertices
 from hpgraph.kernels.communities.cpu_aggregate import (
     aggregate_communities,
-    communities_of_parts,
+    in_order,
     quality_terms,
     represented,
     weight_between,
@@ -15,7 +15,6 @@ from hpgraph.kernels.communities.cpu_aggregate import (
 from hpgraph.kernels.communities.cpu_asynchronous import asynchronous_labels
 from hpgraph.kernels.communities.cpu_labels import frequent_labels
 from hpgraph.kernels.communities.cpu_levels import finish_levels
-from hpgraph.kernels.communities.cpu_refinement import refine_communities
 from hpgraph.kernels.communities.level import first_neighbours
 from hpgraph.kernels.entries.cpu import keep_entries, map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cpu_extract import columns_of, positions_of, rows_of

@@ -6,15 +6,16 @@ from hpgraph.core.device import cupy as xp
 from hpgraph.formats import CSR
 from hpgraph.kernels.betweenness.cuda import dependencies, weighted_dependencies
 from hpgraph.kernels.communities.cuda import (
+    aggregate_communities,
     asynchronous_labels,
     begin_moves,
     finish_levels,
     frequent_labels,
+    in_order,
     move_vertices,
-    refine_communities,
 )
-from hpgraph.kernels.communities.cuda_aggregate import aggregate_communities, quality_terms, weight_between
-from hpgraph.kernels.communities.cuda_members import communities_of_parts, represented
+from hpgraph.kernels.communities.cuda_aggregate import quality_terms, weight_between
+from hpgraph.kernels.communities.cuda_members import represented
 from hpgraph.kernels.communities.level import first_neighbours
 from hpgraph.kernels.entries.cuda import map_entries, select_entries, zip_entries
 from hpgraph.kernels.entries.cuda_extract import columns_of, induced, positions_of, rows_of

@@ -41,20 +41,22 @@ class Communities(Protocol):
         their quality.
         """
 
-    def refine_communities(self, level: Level, within: Any, resolution: float, seed: int) -> Any:
-        """Connected subcommunities of given communities."""
+    def aggregate_communities(
+        self, level: Level, label: Any, refining: tuple[float, int] | None = None
+    ) -> tuple[Level, Any, Any]:
+        """The graph of the communities, or with `refining`, resolution and seed, of connected parts of these.
 
-    def aggregate_communities(self, level: Level, label: Any) -> tuple[Level, Any]:
-        """The graph of the communities, and the number of each vertex's community in it."""
+        Returns also the number of each vertex's community or part in it, and the community of each of its vertices.
+        """
+
+    def in_order(self, label: Any) -> Any:
+        """Communities of a level from `aggregate_communities`, or unions of them, numbered by their smallest vertices.
+
+        On the GPU they already are, if those of `label` were.
+        """
 
     def represented(self, label: Any) -> Any:
         """Communities, from labels below n, each numbered by its smallest vertex."""
-
-    def communities_of_parts(self, number: Any, label: Any, count: int) -> Any:
-        """The community of each part, numbered by its part with the smallest vertex.
-
-        ``number``: of each vertex's part, below `count`; ``label``: its community, the same for all vertices of a part.
-        """
 
     def weight_between(self, arcs: CSR, label: Any) -> int:
         """Total weight of the arcs between communities."""

@@ -16,11 +16,14 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.communities import batches
 from hpgraph.kernels.communities.cpu import ALONE
 from hpgraph.kernels.communities.cpu_aggregate import (
+    Members,
+    Numbered,
     add_strengths,
     between_rows,
+    count_parts,
     list_members,
+    list_parts,
     multiply_shares,
-    represent,
 )
 from hpgraph.kernels.communities.cpu_map_equation import (
     alone_score,
@@ -33,7 +36,7 @@ from hpgraph.kernels.communities.cpu_map_equation import (
 from hpgraph.kernels.communities.cpu_refinement import (
     PRESENT,
     Arcs,
-    Members,
+    Order,
     Parts,
     expected_without,
     refine_community,
@@ -101,27 +104,6 @@ def _moved(arcs, label, given, space, flow, seed, alone):
     return _move(arcs, groups, given, space, flow, count, alone)
 
 
-@part
-def _refined(arcs, label, given, space, flow, seed):
-    """Connected parts of communities, each numbered by one of its vertices."""
-    n = label.size
-    starts, members, ends = np.zeros(n + 1, np.int64), np.empty_like(label), np.zeros(n + 1, np.int64)
-    list_members(arcs.indptr, label, starts, members, ends)
-    sent, part_of = np.empty(n, np.int64), np.empty_like(label)
-    parts = Parts(part_of, sent, np.empty(n, np.int64) if given.two_sided else sent)
-    for i in range(n):
-        part_of[members[i]] = i
-    if flow is not None:
-        set_cuts(arcs, part_of, flow)
-    order = Members(members, np.zeros(n, np.bool_), False)
-    for c in range(n):
-        if starts[c + 1] - starts[c] > 1:
-            refine_community(arcs, given, parts, order, starts[c], starts[c + 1], space.sums, space.used, flow, seed)
-    for v in range(n):
-        part_of[v] = members[part_of[v]]
-    return part_of
-
-
 @part(counts_references=False)
 def _draw_order(indptr, label, size, space, seed):
     """Count each community's vertices, and list those with arcs in a pseudorandom order; returns their number."""
@@ -185,9 +167,11 @@ def _choose(arcs, groups, given, space, flow, v, own, alone):
         most = flow_score(flow, groups, arcs, v, own, inside, inside, bits)
     else:
         most = np.float64(joining) - expected_without(arcs, groups, given, v, own)
-    if alone and most < 0 and others > 0 and peek(groups.size, v) == 0:
-        # The vertex leaves for the empty community with its own number, which no other vertex takes.
+    if alone and most < 0 and others > 0:
+        # The vertex leaves for an empty community: there is one, as its own has others.
         best, joining, most = v, 0, 0.0
+        while peek(groups.size, best) > 0:
+            best = best + 1 if best + 1 < groups.size.size else 0
     for k in range(count):
         c = vertex(space.used, k)
         weight = peek(sums, c) - PRESENT
@@ -247,29 +231,14 @@ def _move(arcs, groups, given, space, flow, count, alone):
 
 
 @part(counts_references=False)
-def _number(label, present, number):
-    """Number communities in the order of their labels; `present` has -1 for each. Returns how many there are."""
-    count = 0
-    for v in range(label.size):
-        present[label[v]] = 0
-    for c in range(label.size):
-        if present[c] == 0:
-            present[c] = count
-            count += 1
-    for v in range(label.size):
-        number[v] = present[label[v]]
-    return count
-
-
-@part(counts_references=False)
-def _sum_rows(arcs, number, starts, members, space, indptr, made):
+def _sum_rows(arcs, number, groups, space, indptr, made):
     """The rows of the communities."""
     at = np.int64(0)
     for c in range(indptr.size - 1):
         put(space.sums, c, np.int64(PRESENT))
         count = np.int64(0)
-        for i in range(starts[c], starts[c + 1]):
-            count = _sum_row(arcs, number, space, vertex(members, i), count)
+        for i in range(groups.starts[c], groups.starts[c + 1]):
+            count = _sum_row(arcs, number, space, vertex(groups.vertices, i), count)
         put(space.sums, c, 0)
         for k in range(count):
             d = vertex(space.used, k)
@@ -280,41 +249,33 @@ def _sum_rows(arcs, number, starts, members, space, indptr, made):
 
 
 @part
-def _represented(label):
-    made = np.empty_like(label)
-    represent(label, np.full(label.size, -1, label.dtype), made)
-    return made
-
-
-@part
-def _coarse(arcs, label, given, space):
-    """The graph of the communities, and the number of each vertex's."""
-    n = label.size
-    number = np.empty_like(label)
-    count = _number(label, np.full(n, -1, label.dtype), number)
-    sent = np.zeros(count, np.int64)
-    received = np.zeros(count, np.int64) if given.two_sided else sent
-    add_strengths(number, arcs.sent, arcs.received, given.two_sided, sent, received)
-    starts, ends, members = np.zeros(count + 1, np.int64), np.zeros(count + 1, np.int64), np.empty_like(label)
-    list_members(arcs.indptr, number, starts, members, ends)
-    made, indptr = (np.empty_like(arcs.indices), np.empty_like(arcs.data)), np.zeros(count + 1, np.int64)
-    _sum_rows(arcs, number, starts, members, space, indptr, made)
-    return Arcs(indptr, made[0][: indptr[count]].copy(), made[1][: indptr[count]].copy(), sent, received), number
-
-
-@part
 def _coarser(arcs, label, given, space, flow, seed, refines):
     """The level of communities or of their refined parts, the number of each vertex in it, and its communities."""
-    one = label
-    if refines:
-        one = _refined(arcs, label, given, space, flow, seed)
-    coarse, number = _coarse(arcs, _represented(one), given, space)
-    inherited = np.arange(coarse.sent.size).astype(label.dtype)
-    if refines:
-        first = _represented(label)
-        for v in range(label.size):
-            inherited[number[v]] = number[first[v]]
-    return coarse, number, inherited
+    n, count = label.size, np.int64(0)
+    by = Members(np.zeros(n + 1, np.int64), np.empty_like(label), np.zeros(n + 1, np.int64))
+    made = Members(np.zeros(n + 1, np.int64), np.empty_like(label), np.zeros(n + 1, np.int64))
+    position, number, inherited = np.empty_like(label), np.empty_like(label), np.empty_like(label)
+    list_members(arcs.indptr, label, by, position)
+    if refines and flow is not None:
+        set_cuts(arcs, position, flow)
+    sent, all_sent = np.empty(n, np.int64), np.zeros(n, np.int64)
+    received, all_received = (np.empty(n, np.int64), np.zeros(n, np.int64)) if given.two_sided else (sent, all_sent)
+    parts, order = Parts(position, sent, received), Order(by.vertices, np.zeros(n, np.bool_), False)
+    numbered = Numbered(number, all_sent, all_received, inherited)
+    for c in range(n):
+        begin, end = by.starts[c], by.starts[c + 1]
+        if refines and end - begin > 1:
+            refine_community(arcs, given, parts, order, begin, end, space.sums, space.used, flow, seed)
+        if begin < end:
+            first, count = count, count + count_parts(by.vertices, position, begin, end, refines)
+            list_parts(arcs, given.two_sided, by, position, begin, end, by.ends[c], first, made, numbered)
+    made.starts[count] = n
+    summed, indptr = (np.empty_like(arcs.indices), np.empty_like(arcs.data)), np.zeros(count + 1, np.int64)
+    _sum_rows(arcs, number, made, space, indptr, summed)
+    indices, data = summed[0][: indptr[count]].copy(), summed[1][: indptr[count]].copy()
+    all_sent = all_sent[:count].copy()
+    all_received = all_received[:count].copy() if given.two_sided else all_sent
+    return Arcs(indptr, indices, data, all_sent, all_received), number, inherited[:count].copy()
 
 
 @part

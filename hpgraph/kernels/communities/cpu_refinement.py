@@ -9,17 +9,12 @@ both whether it leads out and to which part, and all sums of a community are clo
 """
 
 from collections import namedtuple
-from typing import Any
 
 import numpy as np
 
-from hpgraph.kernels.communities.cpu_aggregate import list_members
-from hpgraph.kernels.communities.cpu_choice import fetch, pays
-from hpgraph.kernels.communities.cpu_map_equation import Flow, alone_score, flow_of, flow_score, move_between_cuts
-from hpgraph.kernels.communities.level import Level
-from hpgraph.kernels.runtime.cpu.fork_join import in_parallel
-from hpgraph.kernels.runtime.cpu.kernel import njit, part, peek, put, team, vertex
-from hpgraph.kernels.runtime.cpu.tasks import task_bounds, tasks
+from hpgraph.kernels.communities.cpu_choice import fetch
+from hpgraph.kernels.communities.cpu_map_equation import alone_score, flow_score, move_between_cuts
+from hpgraph.kernels.runtime.cpu.kernel import part, peek, put, vertex
 from hpgraph.kernels.runtime.cpu.weights import entry
 from hpgraph.kernels.sampling.cpu_random import GOLDEN, below, mixed
 
@@ -30,38 +25,9 @@ Null = namedtuple("Null", "penalty two_sided")
 # The part of each vertex, the position of a member among all vertices by community; and the strengths of each.
 Parts = namedtuple("Parts", "label sent received")
 # Vertices by community, and those that may not join a part; whether rows are long enough to prefetch.
-Members = namedtuple("Members", "vertices closed fetching")
+Order = namedtuple("Order", "vertices closed fetching")
 # Added to the sum of weights to a part, or a community, that has any.
 PRESENT = 1 << 60
-
-
-def refine_communities(level: Level, within: Any, resolution: float, seed: int) -> Any:
-    """Connected subcommunities of given communities, each numbered by one of its vertices."""
-    arcs, n, ids = level.arcs, len(within), within.dtype
-    if arcs.nnz == 0:
-        return np.arange(n, dtype=ids)
-    starts, members, ends = np.zeros(n + 1, np.int64), np.empty(n, ids), np.zeros(n + 1, np.int64)
-    list_members(arcs.indptr, within, starts, members, ends)
-    label = np.empty(n, ids)
-    label[members] = np.arange(n, dtype=ids)
-    flow, most = flow_of(level, label), int(np.diff(starts).max())
-    sent = np.empty(n, np.int64)
-    parts = Parts(label, sent, np.empty(n, np.int64) if level.is_two_sided else sent)
-    null = Null(level.penalty(resolution), level.is_two_sided)
-    rows = Arcs(arcs.indptr, arcs.indices, arcs.data, level.sent, level.received)
-    closed = np.zeros(n, np.bool_) if level.movable is None else ~level.movable
-    order = Members(members, closed, pays(arcs, n))
-    with team() as threads:
-        # Pages that no community of a thread is large enough for take no memory.
-        space = (
-            np.zeros((threads, most), np.int64),
-            np.empty((threads, most + 1), ids),
-            np.zeros((threads, 8), np.int64),
-        )
-        _refine(
-            rows, null, parts, order, starts, space, flow, np.uint64(seed), task_bounds(ends), np.zeros(16, np.int64)
-        )
-    return members[label]
 
 
 @part(whole=True, counts_references=False, forceinline=True)
@@ -152,26 +118,3 @@ def refine_community(arcs, null, parts, order, begin, end, sums, used, flow, see
             put(parts.received, best, peek(parts.received, best) + peek(arcs.received, v))
         if flow is not None:
             move_between_cuts(flow, v, i, best, 0, joining)
-
-
-@part(whole=True, counts_references=False)
-def _refine_tasks(worker, arcs, null, parts, order, starts, space, flow, seed, bounds, counter):
-    sums, used, across = space[0][worker], space[1][worker], space[2][worker]
-    for task in tasks(counter, bounds.size - 1):
-        for c in range(bounds[task], bounds[task + 1]):
-            begin, end = starts[c], starts[c + 1]
-            if end - begin < 2:
-                continue
-            if flow is not None:
-                # Entries into other communities' parts count as before these are refined.
-                across[0] = flow.across[0]
-                own = Flow(flow.cut, across, flow.around, flow.moving, flow.inverse, flow.sides)
-                refine_community(arcs, null, parts, order, begin, end, sums, used, own, seed)
-            else:
-                refine_community(arcs, null, parts, order, begin, end, sums, used, None, seed)
-
-
-@njit(cache=True, nogil=True)
-def _refine(arcs, null, parts, order, starts, space, flow, seed, bounds, counter):
-    arguments = (arcs, null, parts, order, starts, space, flow, seed, bounds, counter)
-    in_parallel(space[0].shape[0], _refine_tasks, arguments)

@@ -13,6 +13,7 @@ from hpgraph.formats import CSR
 from hpgraph.kernels.communities import cuda_members as groups
 from hpgraph.kernels.communities.batches import MANY_MOVES, PRIORITIES, REFINING_ROUNDS, ROUNDS, batch_bits
 from hpgraph.kernels.communities.cuda_aggregate import KERNELS as AGGREGATING
+from hpgraph.kernels.communities.cuda_aggregate import graph_of_communities
 from hpgraph.kernels.communities.level import Ending, Level, summed_by
 from hpgraph.kernels.runtime.cuda.kernel_set import KernelSet, Layout
 
@@ -83,10 +84,24 @@ def move_vertices(
     return _moved(level, label.copy(), resolution, search)
 
 
-def refine_communities(level: Level, within: Any, resolution: float, seed: int) -> Any:
-    """`hpgraph.kernels.communities.cpu.refine_communities` on the GPU."""
-    label = cupy.arange(len(within), dtype=within.dtype)
-    return _moved(level, label, resolution, _Search(REFINING_ROUNDS, seed, within=within))[0]
+def aggregate_communities(
+    level: Level, label: Any, refining: tuple[float, int] | None = None
+) -> tuple[Level, Any, Any]:
+    """See `hpgraph.kernels.communities.Communities`."""
+    # Represented by their smallest vertices at each level, communities are finally numbered by these.
+    if not refining:
+        coarse, number = graph_of_communities(level, groups.represented(label))
+        return coarse, number, cupy.arange(coarse.arcs.shape[0], dtype=number.dtype)
+    resolution, seed = refining
+    alone, search = cupy.arange(len(label), dtype=label.dtype), _Search(REFINING_ROUNDS, seed, within=label)
+    part = _moved(level, alone, resolution, search)[0]
+    coarse, number = graph_of_communities(level, groups.represented(part))
+    return coarse, number, groups.communities_of_parts(number, label, coarse.arcs.shape[0])
+
+
+def in_order(label: Any) -> Any:
+    """See `hpgraph.kernels.communities.Communities`."""
+    return label
 
 
 def finish_levels(

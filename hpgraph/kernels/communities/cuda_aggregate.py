@@ -26,8 +26,8 @@ KERNELS = KernelSet(
 )  # fmt: skip
 
 
-def aggregate_communities(level: Level, label: Any) -> tuple[Level, Any]:
-    """`hpgraph.kernels.communities.cpu_aggregate.aggregate_communities` on the GPU; rows are unsorted."""
+def graph_of_communities(level: Level, label: Any) -> tuple[Level, Any]:
+    """The graph of communities, numbered in the order of their labels, and each vertex's number; rows are unsorted."""
     arcs = level.arcs
     width = 2 * arcs.indices.itemsize + 8 + groups.sum_type(level).itemsize
     check_memory(arcs.nnz * width + 40 * len(label), "the graph of the communities", "cuda")

@@ -62,7 +62,7 @@ def represented(label: Any) -> Any:
 
 
 def communities_of_parts(number: Any, label: Any, count: int) -> Any:
-    """`hpgraph.kernels.communities.Communities.communities_of_parts` on the GPU."""
+    """The community of each part, numbered by its part with the smallest vertex; `number`: of each vertex's part."""
     n, made = len(label), cupy.empty(count, number.dtype)
     KERNELS.of(Index=label.dtype).each("inherit", n, np.int64(n), label, number, _least_members(label), made)
     return made
