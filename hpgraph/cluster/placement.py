@@ -100,7 +100,9 @@ class Placement(Graph):
             if isinstance(error, ClusterError):
                 raise error
             if error is not None:
-                remedy = "free memory there" if isinstance(error, MemoryError) else "install it on all workers"
+                # CUDA's own error, of a context that finds no memory, is no MemoryError.
+                lacks = isinstance(error, MemoryError) or "out of memory" in str(error)
+                remedy = "free memory there" if lacks else "install it on all workers"
                 raise ClusterError(f"workers cannot run hpgraph ({error}): {remedy}") from error
         for address, one in described.items():
             for (what, version), (_, ours) in zip(one.versions, versions(), strict=True):
