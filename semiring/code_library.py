@@ -13,7 +13,6 @@ callees.
 import inspect
 from typing import Any
 
-from llvmlite.binding import Linkage
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen, RuntimeLinker
 from numba.core.environment import Environment, lookup_environment
 
@@ -39,8 +38,6 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
 class InnerLibrary(_Library):
     """Code of a function called only by compiled ones; without machine code unless it is recursive, by address."""
 
-    _shared_module: Any
-
     @property
     def codegen(self) -> Any:
         """Numba's codegen places the environment of each function; here the kernel does."""
@@ -50,16 +47,6 @@ class InnerLibrary(_Library):
         """Address of a function, 0 for none."""
         self._ensure_finalized()
         return int(super().get_pointer_to_function(name)) if self._is_recursive() else 0
-
-    def _get_module_for_linking(self) -> Any:
-        """The module itself: Numba copies it for callers, since it makes machine code of the original."""
-        self._ensure_finalized()
-        if self._shared_module is None and not self._is_recursive():
-            for function in self._final_module.functions:
-                if not function.is_declaration and function.linkage == Linkage.external:
-                    function.linkage = Linkage.linkonce_odr
-            self._shared_module = self._final_module
-        return super()._get_module_for_linking()
 
     def _is_recursive(self) -> bool:
         return any(variable.name.startswith(RuntimeLinker.PREFIX) for variable in self._final_module.global_variables)

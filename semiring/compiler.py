@@ -6,7 +6,6 @@ themselves. Without all this, and without the parts of passes that are not neede
 of the processor time.
 """
 
-from collections.abc import Container, Mapping
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -79,15 +78,6 @@ class Passes(PassManager):  # type: ignore[misc]
                 raise
 
 
-def pipelines(state: Any, unused: Container[type] = (), instead: Mapping[type, type] | None = None) -> list[Any]:
-    """Numba's usual passes, without some, and with others instead of some."""
-    usual = DefaultPassBuilder.define_nopython_pipeline(state)
-    passes, instead = Passes(usual.pipeline_name), {**_INSTEAD, **(instead or {})}
-    passes.passes = [(instead.get(each, each), what) for each, what in usual.passes if each not in unused]
-    passes.finalize()
-    return [passes]
-
-
 class PlainCompiler(CompilerBase):  # type: ignore[misc]
     """Numba's compiler with its usual passes; subclasses omit some and replace others."""
 
@@ -96,4 +86,9 @@ class PlainCompiler(CompilerBase):  # type: ignore[misc]
 
     def define_pipelines(self) -> list[Any]:
         """The passes."""
-        return pipelines(self.state, self.unused, self.instead)
+        usual = DefaultPassBuilder.define_nopython_pipeline(self.state)
+        passes = Passes(usual.pipeline_name)
+        instead = {**_INSTEAD, **self.instead}
+        passes.passes = [(instead.get(each, each), what) for each, what in usual.passes if each not in self.unused]
+        passes.finalize()
+        return [passes]

@@ -61,10 +61,10 @@ PATCHES = {
     ),
     "analyses": Patch(
         *_NUMBA,
-        "4 % of the processor time to compile the kernel of bfs, 2 % by registries, 4 % by variables and hashes",
+        "4 % of the processor time to compile the kernel of bfs, and 2 % by registries alone",
         "Numba, llvmlite: parse a module for the size of each variable's type, notify all timers of each call of LLVM, "
-        "test each part of a statement for four types, hash the parts of a type each time, inspect the signatures of "
-        "the same functions again, and look through all registries for what is new at each function that is compiled",
+        "test each part of a statement for four types, inspect the signatures of the same functions again, and look "
+        "through all registries for what is new at each function that is compiled",
     ),
     "blas": Patch(
         *_NUMBA,
@@ -200,16 +200,9 @@ def found_once() -> Callable[..., Any]:
 
 
 @contextlib.contextmanager
-def quick_analyses(pipelines: Callable[[Any], list[Any]]) -> Iterator[None]:
-    """Context manager: memoizes Numba's repeated analyses of code compiled inside the block; LLVM is not timed.
-
-    ``pipelines``: the passes for the state of a compilation, through which Numba's own functions go too.
-    """
+def quick_analyses() -> Iterator[None]:
+    """Context manager: memoizes Numba's repeated analyses of code compiled inside the block; LLVM is not timed."""
     with contextlib.ExitStack() as stack:
-        if applies("analyses"):
-            from numba.core.compiler import Compiler
-
-            stack.enter_context(_replaced(Compiler, "define_pipelines", lambda own: pipelines(own.state)))
         for owner, name, value in _memoized() if applies("analyses") else ():
             stack.enter_context(_replaced(owner, name, value))
         yield
@@ -218,26 +211,19 @@ def quick_analyses(pipelines: Callable[[Any], list[Any]]) -> Iterator[None]:
 @functools.cache
 def _memoized() -> list[tuple[Any, str, Callable[..., Any]]]:
     from numba.core import base, event, ir, typing
-    from numba.core.types import Type
 
     plain = frozenset((str, int, float, bool, type(None), ir.Loc, type(len)))
-    containers = dict, list, tuple
     size, sizes = base.BaseContext.get_abi_sizeof, {}
 
     def variables(statement: Any, part: Any) -> list[Any]:
         if isinstance(part, ir.Inst):
             return part.list_vars()  # type: ignore[no-any-return]
-        if not isinstance(part, containers):
+        if not isinstance(part, dict | list | tuple):
             return [part] if isinstance(part, ir.Var) else []
         results = []
         for each in part.values() if isinstance(part, dict) else part:
-            kind = type(each)
-            if kind is ir.Var:
-                results.append(each)
-            elif kind is ir.Expr:
-                results += variables(statement, each._kws)
-            elif kind not in plain:
-                results += variables(statement, each)
+            if type(each) not in plain:
+                results += [each] if type(each) is ir.Var else variables(statement, each)
         return results
 
     def size_of(context: Any, kind: Any) -> int:
@@ -245,18 +231,6 @@ def _memoized() -> list[tuple[Any, str, Callable[..., Any]]]:
         if key not in sizes:
             sizes[key] = size(context, kind)
         return sizes[key]
-
-    search = Type.__hash__
-    hashes: dict[int, tuple[int, Any]] = {}
-
-    def hash_of(kind: Any) -> int:
-        # With the type, so that no identity is reused; not in the type, of which all attributes are pickled.
-        entry = hashes.get(id(kind))
-        if entry is None:
-            if len(hashes) == _MAX_CALLS:
-                hashes.clear()
-            entry = hashes[id(kind)] = search(kind), kind
-        return entry[0]
 
     def unless_of_llvm(send: Callable[..., None]) -> Callable[..., None]:
         return lambda kind, *about, **more: None if kind == "numba:llvm_lock" else send(kind, *about, **more)
@@ -280,7 +254,7 @@ def _memoized() -> list[tuple[Any, str, Callable[..., Any]]]:
     quiet = [(event, name, unless_of_llvm(getattr(event, name))) for name in ("start_event", "end_event")]
     location = base, "_has_loc", functools.cache(base._has_loc)
     targets = (ir.Inst, "_rec_list_vars", variables), (base.BaseContext, "get_abi_sizeof", size_of), location
-    return [*targets, (Type, "__hash__", hash_of), *contexts, *quiet]
+    return [*targets, *contexts, *quiet]
 
 
 # Numba: machine code for kernels alone, imports, threads.

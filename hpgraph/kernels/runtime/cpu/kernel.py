@@ -24,7 +24,6 @@ from hpgraph.kernels.runtime.cpu.threads import in_python as in_python
 from hpgraph.kernels.runtime.cpu.threads import interruptible as interruptible
 from hpgraph.kernels.runtime.cpu.threads import team as team
 from hpgraph.semiring.code_library import InnerLibrary, KernelLibrary
-from hpgraph.semiring.compiler import pipelines
 from hpgraph.semiring.stop import is_stopped as is_stopped
 
 # Options for Numba's ``parallel=``: only `prange` loops become parallel, no array expression does, no loop joins the
@@ -131,5 +130,5 @@ class KernelCompiler(PartCompiler):
         if applies("libraries"):
             self.state.library = KernelLibrary(codegen, func.__qualname__)
             self.state.library.enable_object_caching()
-        with libraries(codegen, InnerLibrary), quick_lookups(), quick_analyses(pipelines):
+        with libraries(codegen, InnerLibrary), quick_lookups(), quick_analyses():
             return super().compile_extra(func)
