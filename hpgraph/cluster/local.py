@@ -4,8 +4,10 @@ import os
 from typing import Any
 
 import dask
+from dask.utils import parse_timedelta
 from distributed import Client, LocalCluster, Nanny
 
+from hpgraph.cluster.errors import ClusterError
 from hpgraph.core.config import config
 from hpgraph.core.device import Device, normalize_device, require_cupy
 from hpgraph.core.number import whole
@@ -13,6 +15,7 @@ from hpgraph.core.number import whole
 # Time that `distributed.LocalCluster` waits for a nanny to restart a worker. It checks once after a loss, and a worker
 # that is lost again at that moment would never return.
 _LOST, _USUAL, _LONG = "distributed.deploy.lost-worker-timeout", "15s", "1 h"
+_CONNECT = "distributed.comm.timeouts.connect"
 
 
 class _OneGPU(Nanny):
@@ -59,6 +62,11 @@ def local(n_workers: int = 2, *, threads: int | None = None, device: Device = "c
         Closing it, or leaving its ``with`` block, ends the workers. This sets Dask's
         ``distributed.deploy.lost-worker-timeout`` to an hour, unless it was changed before.
 
+    Raises
+    ------
+    ClusterError
+        If a worker has not started within Dask's ``distributed.comm.timeouts.connect``.
+
     Examples
     --------
     >>> with hpg.cluster.local(n_workers=2) as client:  # doctest: +SKIP
@@ -77,6 +85,15 @@ def local(n_workers: int = 2, *, threads: int | None = None, device: Device = "c
         **{"dashboard_address": "127.0.0.1:0", "silence_logs": 50, **arguments},
     )  # fmt: skip
     client = _Owner(cluster)
-    # A cluster may start before its scheduler knows all workers.
-    client.wait_for_workers(n_workers)
+    # A cluster may start before its scheduler knows all workers, each of which has the time of a connection.
+    limit = dask.config.get(_CONNECT)
+    try:
+        client.wait_for_workers(n_workers, timeout=parse_timedelta(limit))
+    except TimeoutError:
+        found = len(client.nthreads())
+        client.close()
+        raise ClusterError(
+            f"n_workers: {found} of {n_workers} workers started within {limit} (dask.config {_CONNECT!r}): "
+            "call local again, or start fewer"
+        ) from None
     return client

@@ -195,6 +195,23 @@ def test_a_checkpoint_names_nothing_but_its_own(client, graph, tmp_path) -> None
     assert (path / "precious").exists() and (victim / "precious").exists() and found.level[7] == 0
 
 
+def test_a_worker_that_does_not_start() -> None:
+    import dask
+    from distributed import Nanny, Status
+
+    class Absent(Nanny):
+        """A nanny without a worker."""
+
+        worker_address = "tcp://127.0.0.1:1"
+
+        async def instantiate(self):
+            return Status.running
+
+    with dask.config.set({"distributed.comm.timeouts.connect": "2s"}):
+        call = hpg.cluster.local
+        raises(hpg.cluster.ClusterError, "n_workers: 0 of 1 workers .* 2s", call, 1, threads=1, worker_class=Absent)
+
+
 def test_the_dashboard_is_for_this_machine() -> None:
     import psutil
 
