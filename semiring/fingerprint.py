@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from hpgraph.core.versions import own_version
 from hpgraph.semiring.references import (
     MISSING,
     global_names,
@@ -84,8 +83,9 @@ def shallow_key(python: Any) -> tuple[Any, ...] | None:
 
 @lru_cache(maxsize=1)
 def _toolchain() -> tuple[str, ...]:
-    # Bytecode depends on the version of Python, machine code on that of Numba.
-    return (own_version(), version("numba"), version("numpy"), sys.version)
+    # The library's own version without an import, which would count among the sources of kernels. Bytecode depends on
+    # the version of Python, machine code on that of Numba.
+    return (sys.modules["hpgraph"].__version__, version("numba"), version("numpy"), sys.version)
 
 
 class _Walk:

@@ -214,6 +214,21 @@ while worker.is_alive():
 assert not any(codes), codes
 """
 
+# The threading library does not end its threads before a fork by another thread than the one that started it.
+STARTED = """
+from hpgraph.kernels.runtime.cpu.threads import single, team
+def start():
+    with single():
+        pass
+worker = threading.Thread(target=start)
+worker.start()
+worker.join()
+def ask():
+    with team() as threads:
+        assert threads == 1
+assert in_a_fork(ask) == 0
+"""
+
 # Each thread has its own number of threads.
 NUMBERS = """
 expected = answers()
@@ -229,7 +244,7 @@ assert all(same(expected, answer) for group in found.values() for answer in grou
 
 # All but the last need a fresh process; it begins with an answer, and several programs share it.
 PROGRAMS = {
-    "threads": THREADS, "meeting": MEETING, "before": BEFORE, "first": FIRST,
+    "threads": THREADS, "meeting": MEETING, "before": BEFORE, "first": FIRST, "started": STARTED,
     "after": AFTER + POOL + BETWEEN + BUSY + BUILDING + PAGES + NUMBERS,
 }  # fmt: skip
 

@@ -134,20 +134,21 @@ at_fork(after_in_child=_main_after_fork)
 
 
 _queue = threading.RLock()
-# The threading layer, once it is started, and in a child what its parent had started.
+# The threading layer, once it is started, the thread that did, and in a child what its parent had started.
 _started: str | None = None
+_starter = 0
 _forked_under: str | None = None
 
 
 def _layer() -> str:
-    global _started
+    global _started, _starter
     if _started is None:
         # Only once if several threads make their first calls concurrently; and a fork waits for it.
         with global_compiler_lock:
             if _started is None:
                 name = layer()
                 replace_parallel_for(run_in_parallel)
-                _started = name
+                _started, _starter = name, threading.get_ident()
     return _started
 
 
@@ -195,9 +196,9 @@ def _after_fork_in_child() -> None:
     # The parent's lock may have been held by a thread that the child does not have.
     _queue = threading.RLock()
     _forked_under = _started
-    # The library ends its threads before a fork, but not while it knows another of our threads; then its own locks may
-    # stay locked in the child.
-    if _known.keys() - {me}:
+    # The library ends its threads before a fork by the thread that started it, but not while it knows another of our
+    # threads; otherwise its own locks may stay locked in the child.
+    if _known.keys() - {me} or (_started and _starter != me):
         alone.value = 1
     _active_threads.intersection_update({me})
     for thread in _known.keys() - {me}:
@@ -236,8 +237,8 @@ class team:
     """Context manager: threads for parallel kernels called inside the block, as many as set in `hpgraph.config`.
 
     With `alone` only one. Its value is their number, an int; never more than Numba launched (NUMBA_NUM_THREADS, by
-    default the cores). In a child forked while another thread of its parent had used kernels it is 1, as the threading
-    library is not safe there.
+    default the cores). In a child forked while another thread of its parent had used kernels, or by another thread than
+    the first that did, it is 1, as the threading library is not safe there.
     """
 
     __slots__ = ("_alone", "_before", "_interruptible", "_outermost", "_queue", "_thread", "_threads")
